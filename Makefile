@@ -139,7 +139,7 @@ release-check: ## build the last commit in two folders, each with a cache of its
 	diff -r $$dir/dist/one $$dir/dist/another/folder && echo "the same: $$(wc -l < $$dir/log) files"
 
 # The packages with code for each operating system, which wine runs in a few minutes;
-# make wine runs all packages below these folders, and the scripts.
+# make wine runs all packages under these folders, and the scripts.
 WINE := ./engine/osfile ./engine/harness ./engine/classify/place ./engine/classify/rows ./bundles/releases ./cmd/reviewer/cli
 
 wine: ## engine, rego, cel, bundles and the scripts as Windows programs under wine, in an hour or more (see cmd/reviewer/wine/run.sh)

@@ -152,7 +152,7 @@ func (u *unpacking) add(h *tar.Header, content io.Reader) error {
 	return nil
 }
 
-// entryName returns the name of an entry below the root of the bundle. OPA
+// entryName returns the name of an entry under the root of the bundle. OPA
 // writes names from a slash on, and tar from a dot on.
 func entryName(name string) (string, error) {
 	clean := strings.TrimSuffix(name, "/")

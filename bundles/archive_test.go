@@ -170,8 +170,8 @@ func TestArchivesThatAreRefused(t *testing.T) {
 	}
 }
 
-// Whatever is read, nothing but names below the root and files within their
-// bounds comes of it, and the same each time.
+// Whatever is read, nothing but names under the root and files within their
+// bounds results, and the same each time.
 func FuzzOpenArchive(f *testing.F) {
 	whole := pack(f, file("./data.yaml", "reviewer: {}\n"), file("/rules/a.yaml", "- id: a\n"))
 	f.Add(gunzipped(f, whole))

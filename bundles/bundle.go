@@ -354,7 +354,7 @@ func (b *Bundle) add(name string, content []byte, rules map[string]*parsedRules)
 		return nil // was read with the settings
 	}
 	return inFile(name).as("file.unused").wrong("nothing reads this file; policy is in "+
-		"*.rego, data.yaml, settings.yaml, and in YAML below rules/, "+
+		"*.rego, data.yaml, settings.yaml, and in YAML files under rules/, "+
 		"patterns/, access/, detectors/ and, for rows, %s", strings.Join(rows.Folders(), ", "))
 }
 
@@ -432,7 +432,7 @@ func notManifest(content []byte, err error) error {
 		key = strings.TrimSuffix(key, `"`)
 		at.line, at.col = b.ManifestPlace(key)
 		if slices.ContainsFunc(engine.JSONFields(reflect.TypeFor[ManifestMetadata]()), func(f engine.JSONField) bool { return f.Name == key }) {
-			return at.wrong("unknown key %q; it belongs below metadata, as in \"metadata\": {%q: …}", key, key)
+			return at.wrong("unknown key %q; it belongs under metadata, as in \"metadata\": {%q: …}", key, key)
 		}
 		var known []string
 		for _, f := range engine.JSONFields(reflect.TypeFor[Manifest]()) {
@@ -449,7 +449,7 @@ func (b *Bundle) addSettings() error {
 		return nil
 	}
 	if b.Layer == Base {
-		return inFile("settings.yaml").wrong("the base layer's settings are its data.yaml, below the key reviewer")
+		return inFile("settings.yaml").wrong("the base layer's settings are its data.yaml, under the key reviewer")
 	}
 	var err error
 	b.Settings, err = decodeYAML("settings.yaml", content)
@@ -538,7 +538,7 @@ func settingHint(key string) string {
 	return ""
 }
 
-// checkData keeps a layer's data below its own root.
+// checkData keeps a layer's data under its own root.
 func (b *Bundle) checkData() error {
 	for k, v := range b.Data {
 		first, rest, nested := strings.Cut(b.Root(), "/")

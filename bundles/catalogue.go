@@ -163,7 +163,7 @@ func (r Entry) markdown() string {
 	return text
 }
 
-// plainText returns a text on one line, with Markdown's characters escaped.
+// plainText returns a string on one line, with Markdown's characters escaped.
 func plainText(s string) string {
 	return strings.NewReplacer("<", `\<`, "*", `\*`, "_", `\_`).Replace(strings.Join(strings.Fields(s), " "))
 }

@@ -280,7 +280,7 @@ func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 				*r.Threshold)
 		}
 		if i > 0 && l.At <= r.Levels[i-1].At {
-			p.wrong(at("levels"), "levels: %v after %v: expected rising steps", l.At, r.Levels[i-1].At)
+			p.wrong(at("levels"), "levels: %v after %v: expected increasing values", l.At, r.Levels[i-1].At)
 		}
 	}
 }

@@ -157,7 +157,7 @@ func (p *rowParser) counts(d *Detector, n *yaml.Node) {
 	d.Max = cmp.Or(d.Max, usualMax)
 }
 
-// linesOf returns the lines of texts and of lists of texts.
+// linesOf returns the lines of texts and of lists of strings.
 func linesOf(nodes ...*yaml.Node) []int {
 	var lines []int
 	for _, n := range nodes {
@@ -186,7 +186,7 @@ func (e *Effective) Detectors() []Detector {
 	return all
 }
 
-// joinDetectors adds the titles of a layer's detectors below its root, and refuses an
+// joinDetectors adds the titles of a layer's detectors under its root, and refuses an
 // id of an earlier layer.
 func (l *Bundle) joinDetectors(at map[string]any, owner map[string]string) error {
 	titles := map[string]any{}
@@ -229,7 +229,7 @@ func (e *Effective) checkDetected() error {
 	return errors.Join(errs...)
 }
 
-// File names the file that the row is in, below its layer's folder.
+// File names the file that the row is in, under its layer's folder.
 func (d Detector) File() string { return d.file }
 
 // PatternLine is the line of a pattern.

@@ -213,7 +213,7 @@ func (e *Effective) Access() []AccessList {
 }
 
 // join builds the data document: base's with the merged settings, and each
-// layer's data and catalogue below its root.
+// layer's data and catalogue under its root.
 func (e *Effective) join(settings map[string]any) error {
 	policies := map[string]any{}
 	e.Data = map[string]any{"reviewer": settings, "policies": policies}
@@ -276,7 +276,7 @@ const CatalogueKey = "catalog"
 // package.
 const AccessKey = "access_lists"
 
-// joinAccess puts a layer's access lists below its root. Their findings must not
+// joinAccess puts a layer's access lists under its root. Their findings must not
 // collide with those of other rules.
 func (l *Bundle) joinAccess(at map[string]any, owner map[string]string) error {
 	lists := map[string]any{}

@@ -120,7 +120,7 @@ func (c *rowCheck) checks(row rows.Program, nodes map[string]*yaml.Node, n *yaml
 			c.p.wrong(nodes["checks"], "checks: duplicate %s", word)
 		}
 		if word == "true" && row.Checks != "true" {
-			c.p.wrong(nodes["checks"], "checks: true means that every call checks; remove the other words")
+			c.p.wrong(nodes["checks"], "checks: true means that every call is a check; remove the other words")
 		}
 		seen[word] = true
 	}
@@ -130,7 +130,7 @@ func (c *rowCheck) checks(row rows.Program, nodes map[string]*yaml.Node, n *yaml
 		}
 	}
 	if c.p.file == rows.ChecksFile && row.Checks == "" {
-		c.p.wrong(n, "rows of %s need checks: the words with which a program checks, or true", rows.ChecksFile)
+		c.p.wrong(n, "rows of %s need checks: the words that make a call of the program a check, or true", rows.ChecksFile)
 	}
 }
 

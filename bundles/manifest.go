@@ -109,7 +109,7 @@ func (m *Manifest) releasable() error {
 // maxWhole is the largest whole number that every reader of JSON reads exactly.
 const maxWhole = 1<<53 - 1
 
-// IsVersion reports whether a text is a whole semantic version, such as
+// IsVersion reports whether a string is a whole semantic version, such as
 // 1.4.0-rc.1.
 func IsVersion(v string) bool {
 	full := "v" + v
@@ -250,7 +250,7 @@ func jsonKind(t reflect.Type) string {
 	case reflect.Bool:
 		return "true or false"
 	}
-	return "a text in quotes"
+	return "a quoted string"
 }
 
 // LayerOf returns the layer of a folder, from the root in its manifest; without a

@@ -149,7 +149,7 @@ func readsBack(raw []byte, b *Bundle) error {
 	return again.CheckRepeated()
 }
 
-// derivedKeys returns the keys below a layer's root that are generated from other files.
+// derivedKeys returns the keys under a layer's root that are generated from other files.
 func derivedKeys() []string { return []string{CatalogueKey, AccessKey, DetectorsKey} }
 
 // derivedNames lists the files of an archive that contain them as data.

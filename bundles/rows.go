@@ -167,9 +167,9 @@ func wanted(t reflect.Type) string {
 func kind(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
-		return "keys with values (quote a text that contains ': ' or starts with {)"
+		return "keys with values (quote a string that contains ': ' or starts with {)"
 	case yaml.SequenceNode:
-		return "a list (quote a text that starts with [ or -)"
+		return "a list (quote a string that starts with [ or -)"
 	}
 	return strconv.Quote(n.Value)
 }
@@ -244,7 +244,7 @@ func (p *rowParser) unknownKey(key string, t reflect.Type, known []string) strin
 		}
 		for _, below := range engine.JSONFields(inner) {
 			if below.Name == key {
-				return fmt.Sprintf("%s belongs below %s, as in %s: {%s: …}", key, f.Name, f.Name, key)
+				return fmt.Sprintf("%s belongs under %s, as in %s: {%s: …}", key, f.Name, f.Name, key)
 			}
 		}
 	}
@@ -472,7 +472,7 @@ func (f *foldedText) samePrefix(a, b string) int {
 	return min(len(a), len(b))
 }
 
-// escaped reports whether a text begins with a character in the two that quotes
+// escaped reports whether a string begins with a character in the two that quotes
 // of YAML need for it.
 func escaped(text string, char byte) bool {
 	return len(text) > 1 && (text[0] == '\\' && strings.IndexByte("\"\\/\t\n", char) >= 0 || strings.HasPrefix(text,

@@ -59,7 +59,7 @@ func (s *SchemaNode) Child(key string) *SchemaNode {
 	return s.Others.SchemaNode
 }
 
-// section reports whether the keys below a node are settings of their own: they are
+// section reports whether the keys under a node are settings of their own: they are
 // not if the node is merged as a whole.
 func (s *SchemaNode) section() bool {
 	return s.Merge == "" && (s.Properties != nil || s.Others.SchemaNode != nil && s.Others.Merge != "")
@@ -403,7 +403,7 @@ func (b *Bundle) notPrompts(name string) string {
 	return ""
 }
 
-// joinTexts adds texts to those of settings.yaml. A text in both is an error.
+// joinTexts adds texts to those of settings.yaml. A key in both is an error.
 func (b *Bundle) joinTexts(name string, texts map[string]any) error {
 	if len(texts) == 0 {
 		return nil
@@ -434,7 +434,7 @@ func (b *Bundle) joinTexts(name string, texts map[string]any) error {
 	return errors.Join(errs...)
 }
 
-// inPrompts returns the position of a text in the layer's file of texts.
+// inPrompts returns the position of a string in the layer's file of texts.
 func (b *Bundle) inPrompts(name, key string) position {
 	if root, err := parseYAML(name, b.Files[name]); err == nil && root != nil {
 		if n, _ := keyOf(root, []string{key}); n != nil {

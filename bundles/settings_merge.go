@@ -223,7 +223,7 @@ func (m *merger) ascending(at string, s *SchemaNode, doc map[string]any) {
 		low, high := s.Ascending[i-1], s.Ascending[i]
 		if number(doc[low]) > number(doc[high]) {
 			m.errs = append(m.errs, m.place(below(at, low), below(at,
-				high)).wrong("%s.%s (%v) is above %s.%s (%v); levels must rise",
+				high)).wrong("%s.%s (%v) is above %s.%s (%v); levels must increase",
 				at, low, doc[low], at, high, doc[high]))
 		}
 	}

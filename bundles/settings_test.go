@@ -154,7 +154,7 @@ func TestSettingsErrors(t *testing.T) {
 		"no time":                {[][2]string{{User, "audit: {retain_days: 0}"}}, []string{"audit.retain_days: must be >= 1 but found 0"}},
 		"wrong in two layers":    {[][2]string{{User, "grant: 1"}, {Project, "grants: true"}}, []string{"user/settings.yaml:1: grant", "project/settings.yaml:1: grants"}},
 		"in two layers":          {[][2]string{{User, "windows: {}"}, {Project, "messages: {allowed: x}"}}, []string{"user/settings.yaml:1: windows", "project/settings.yaml:1: messages.allowed"}},
-		"out of order":           {[][2]string{{User, "risk: {medium_threshold: 0.2}"}}, []string{"user/settings.yaml:1: risk.low_threshold (0.3) is above risk.medium_threshold (0.2); levels must rise"}},
+		"out of order":           {[][2]string{{User, "risk: {medium_threshold: 0.2}"}}, []string{"user/settings.yaml:1: risk.low_threshold (0.3) is above risk.medium_threshold (0.2); levels must increase"}},
 		"a milder cell below":    {[][2]string{{User, "matrix:\n  high: {high: allow}\n  medium: {high: warn}"}}, []string{"user/settings.yaml:2: matrix.high.high (allow) is milder than matrix.medium.high (warn): a higher risk"}},
 		"a milder cell in a row": {[][2]string{{User, "matrix: {low: {low: allow, medium: warn}, minimal: {low: allow}}"}, {Project, "# nothing"}}, []string{"user/settings.yaml:1: matrix.low.low (allow) is milder than matrix.low.medium (warn)"}},
 		"out of order together": {

@@ -277,7 +277,7 @@ func exactly(text string) (*big.Rat, error) {
 	return nil, fmt.Errorf("expected a number such as 0.05, got %.40q", text)
 }
 
-// onlyDecimal returns the text if it is a plain decimal, else an empty text: other
+// onlyDecimal returns the text if it is a plain decimal, else an empty string: other
 // forms, such as 1e999999999, are expensive to parse.
 func onlyDecimal(text string) string {
 	if strings.Trim(strings.TrimPrefix(text, "-"), "0123456789") == "" || isFraction(strings.TrimPrefix(text, "-")) {

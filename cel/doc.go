@@ -16,11 +16,11 @@
 //
 // Three functions are added to the language:
 //
-//	under(path, dir)    the path is dir or below it, as spelled:
+//	under(path, dir)    the path is dir or under it, as spelled:
 //	                    under("/etc/ssh/sshd_config", "/etc")
 //	glob(path, pattern) the whole path fits; * and ? stop at /, ** does not:
 //	                    glob("/srv/app/.env", "**/.env")
-//	domain(host, name)  the host is name or below it; a port is ignored:
+//	domain(host, name)  the host is name or under it; a port is ignored:
 //	                    domain("api.example.com:443", "example.com")
 //
 // Out of scope: what a finding means (rego), what the facts are

@@ -52,7 +52,7 @@ func call(f func(a, b string) (bool, error), a, b ref.Val) ref.Val {
 	return types.Bool(holds)
 }
 
-// under reports that a path is dir or is below it, as spelled: symbolic links
+// under reports that a path is dir or is under it, as spelled: symbolic links
 // were resolved when the facts were made. Nothing is under an empty path.
 func under(p, dir string) (bool, error) {
 	if p == "" || dir == "" {
@@ -100,7 +100,7 @@ func checkGlob(patterns []string) error {
 	return nil
 }
 
-// domain reports that a host is name or below it. Case and a port do not count.
+// domain reports that a host is name or under it. Case and a port do not count.
 func domain(host, name string) (bool, error) {
 	host, name = strings.ToLower(host), strings.ToLower(strings.TrimPrefix(name, "."))
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.Contains(host[:i], ":") {

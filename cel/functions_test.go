@@ -80,7 +80,7 @@ func FuzzGlob(f *testing.F) {
 			}
 		}
 		if more, err := glob("x/"+p, "**/"+pattern); err == nil && got && !more {
-			t.Fatalf("glob(%q, %q) holds, but not below a directory with **", p, pattern)
+			t.Fatalf("glob(%q, %q) holds, but not under a directory with **", p, pattern)
 		}
 	})
 }

@@ -76,7 +76,7 @@ func argument(v any) ref.Val {
 	return recorded(v)
 }
 
-// content returns the replacement for a text that is not stored, as in a log.
+// content returns the replacement for a string that is not stored, as in a log.
 func content(c engine.ContentFacts) ref.Val {
 	m := map[string]any{"bytes": types.Int(c.Bytes), "lines": types.Int(c.Lines)}
 	if c.MAC != "" {

@@ -119,7 +119,7 @@ func (s *scanner) cut() (token string, word bool) {
 	return s.rest[:size], false
 }
 
-// operator is the longest operator that a text begins with: a minus or an
+// operator is the longest operator that a string begins with: a minus or an
 // exclamation mark after another is a separate one.
 func (s *scanner) operator() string {
 	for _, known := range []string{"===", "!==", "==", "!=", "<=", ">=", "&&", "||", "<>", "=~", "=>", "->", ":=", "**"} {

@@ -21,10 +21,10 @@ func Reference() []Function {
 
 func ourFunctions() []Function {
 	return []Function{
-		{"under", "under(path, dir) bool", "The path is dir or below it, as spelled.", `under("./src/cart.go", "./src")`},
+		{"under", "under(path, dir) bool", "The path is dir or under it, as spelled.", `under("./src/cart.go", "./src")`},
 		{"glob", "glob(path, pattern) bool", "The whole path matches; * and ? stop at a slash, ** as a whole segment does not.",
 			`glob("/srv/shop/.env", "**/.env*")`},
-		{"domain", "domain(host, name) bool", "The host is name or below it; case and port are ignored.",
+		{"domain", "domain(host, name) bool", "The host is name or under it; case and port are ignored.",
 			`domain("api.shop.example:443", "shop.example")`},
 	}
 }
@@ -70,7 +70,7 @@ func stringFunctions() []Function {
 func listFunctions() []Function {
 	return []Function{
 		{"in", "value in list, key in map", "The list has the element, or the map the key.", `"main" in ["main", "release"]`},
-		{"size", "size(value) int", "The length of a text, list or map.", `size(action.effects) == 0`},
+		{"size", "size(value) int", "The length of a string, list or map.", `size(action.effects) == 0`},
 		{"distinct", "list.distinct() list", "The elements, each once.", `["a", "a"].distinct() == ["a"]`},
 		{"first", "list.first() optional", "The first element, if there is one.", `["a", "b"].first().orValue("") == "a"`},
 		{"last", "list.last() optional", "The last element, if there is one.", `["a", "b"].last().orValue("") == "b"`},
@@ -115,7 +115,7 @@ func conversions() []Function {
 		{"uint", "uint(value) uint", "The value as a non-negative whole number.", `uint(3) == 3u`},
 		{"double", "double(value) double", "The value as a number with a fraction: measure and confidence often need it.", `double(1) / 2.0 == 0.5`},
 		{"bool", "bool(text) bool", `The texts "true" and "false" as a bool.`, `bool("true")`},
-		{"bytes", "bytes(text) bytes", "The bytes of a text.", `size(bytes("é")) == 2`},
+		{"bytes", "bytes(text) bytes", "The bytes of a string.", `size(bytes("é")) == 2`},
 		{"type", "type(value) type", "The type of a value, such as an argument's.", `type("a") == string`},
 	}
 }

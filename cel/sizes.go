@@ -24,7 +24,7 @@ const (
 // maxNumber is the maximum number of characters of a number.
 const maxNumber = 24
 
-// EstimateCallCost estimates the length of a number as a text, and leaves other calls to their own
+// EstimateCallCost estimates the length of a number as a string, and leaves other calls to their own
 // models.
 func (sizes) EstimateCallCost(_, overload string, _ *cost.AstNode, _ []cost.AstNode) *cost.CallEstimate {
 	switch overload {

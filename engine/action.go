@@ -209,18 +209,18 @@ type Location string
 
 // The locations of paths.
 const (
-	LocationInside   Location = "inside"    // below the workspace
+	LocationInside   Location = "inside"    // under the workspace
 	LocationSelf     Location = "self"      // the workspace itself, or everything in it
-	LocationWorktree Location = "worktree"  // below another working tree of the workspace's repository, or such a tree that git worktree makes or removes
+	LocationWorktree Location = "worktree"  // under another working tree of the workspace's repository, or such a tree that git worktree makes or removes
 	LocationAncestor Location = "ancestor"  // contains the workspace
-	LocationTemp     Location = "temp"      // below a temporary directory that does not contain the workspace
-	LocationBeside   Location = "beside"    // below a temporary directory that also contains the workspace: scratch, or someone's work
+	LocationTemp     Location = "temp"      // under a temporary directory that does not contain the workspace
+	LocationBeside   Location = "beside"    // under a temporary directory that also contains the workspace: scratch, or someone's work
 	LocationTempRoot Location = "temp_root" // a temporary directory itself, or everything in it
 	LocationNotes    Location = "notes"     // a file of the agent's own notes about the workspace, in a home directory
-	LocationHome     Location = "home"      // below a home directory
+	LocationHome     Location = "home"      // under a home directory
 	LocationHomeRoot Location = "home_root" // a home directory itself, or everything in it
-	LocationSystem   Location = "system"    // below /etc, /usr, /boot, …
-	LocationDevice   Location = "device"    // below /dev, but not the harmless ones (null, zero, stdout, …)
+	LocationSystem   Location = "system"    // under /etc, /usr, /boot, …
+	LocationDevice   Location = "device"    // under /dev, but not the harmless ones (null, zero, stdout, …)
 	LocationNull     Location = "null"      // /dev/null and the like: writing has no effect
 	LocationRoot     Location = "root"      // the root, a drive, or a directory just below it that belongs to the system
 	LocationOutside  Location = "outside"   // anywhere else
@@ -246,14 +246,14 @@ const (
 	ClassEnvFile    Class = "env_file"      // .env and its variants, but not examples and templates
 	ClassStartup    Class = "startup"       // shell rc files, crontabs, systemd units, launch agents, login items
 	ClassGitHook    Class = "git_hook"      // .git/hooks, and configuration that names commands
-	ClassGitData    Class = "git_data"      // anything else below .git, or .git itself
+	ClassGitData    Class = "git_data"      // anything else under .git, or .git itself
 	ClassAgent      Class = "agent_config"  // settings, hooks, MCP servers and instructions of coding agents
 	ClassGuard      Class = "guard"         // reviewer's own state, policy, keys and binary
 	ClassCI         Class = "ci_config"     // workflow definitions
 	ClassGenerated  Class = "generated"     // can be rebuilt or downloaded again: ignored by git and known to be regenerable
 	ClassBackup     Class = "backup"        // backup copies
 	ClassDatabase   Class = "database"      // files of a database
-	ClassMount      Class = "system_config" // configuration of the machine below /etc
+	ClassMount      Class = "system_config" // configuration of the machine under /etc
 	ClassTest       Class = "test"          // tests, their fixtures, snapshots and settings
 )
 
@@ -306,7 +306,7 @@ type Effect struct {
 	// State in version control: clean, dirty, untracked, ignored; absent:
 	// unknown.
 	Git         string `json:"git,omitempty"`
-	Recursive   bool   `json:"recursive,omitempty"`   // everything below the path is affected
+	Recursive   bool   `json:"recursive,omitempty"`   // everything under the path is affected
 	Forced      bool   `json:"forced,omitempty"`      // a flag overrides confirmations or protections
 	Privileged  bool   `json:"privileged,omitempty"`  // it happens with elevated privileges (sudo, …)
 	Egress      bool   `json:"egress,omitempty"`      // data leaves the machine

@@ -124,7 +124,7 @@ const (
 	WayDeny    Way = "deny"           // the call does not run
 	WayAsk     Way = "ask"            // a person decides on the call
 	WayModify  Way = "modify"         // the call runs with other arguments
-	WayContext Way = "add_context"    // the model reads a text
+	WayContext Way = "add_context"    // the model reads additional context
 	WayReplace Way = "replace_output" // the model reads a result other than that of the call
 	WayStop    Way = "stop"           // the turn ends before the model is asked again
 	WayKill    Way = "kill"           // the agent's process ends

@@ -1,6 +1,6 @@
 package engine
 
-// Place is the part of a call in which a detector searches a text.
+// Place is the part of a call in which a detector searches a string.
 type Place string
 
 // The places. Before a call there are arguments and contents, after it results.

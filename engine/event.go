@@ -121,7 +121,7 @@ type EventFacts struct {
 	Usage    *Usage         `json:"usage,omitempty"`     // tokens since the previous event, if the agent's own record has them
 }
 
-// ContentFacts stands for a text that is not stored: a file's content, a
+// ContentFacts stands for a string that is not stored: a file's content, a
 // tool's output, a prompt.
 type ContentFacts struct {
 	Bytes   int64          `json:"bytes"`             // length in bytes

@@ -8,7 +8,7 @@ const (
 	FactChanges         = "changes"           // some effect leaves something behind
 	FactChangesFiles    = "changes_files"     // some file is written or deleted
 	FactDeletes         = "deletes"           // some file is deleted
-	FactRecursiveDelete = "deletes_recursive" // …with everything below it
+	FactRecursiveDelete = "deletes_recursive" // …with everything under it
 	FactOutside         = "outside_workspace" // some path is not inside the workspace
 	FactExternal        = "external_network"  // some host is not this machine
 	FactPrivileged      = "privileged"        // some effect has elevated privileges
@@ -31,10 +31,10 @@ const (
 	FactCheckEdited  = "check_edited"   // the inputs of a check were edited before it was run again
 	FactAfterFailure = "after_failure"  // an earlier action failed: history.since.failed counts the actions since
 	FactAuthError    = "auth_error"     // …because of missing or wrong credentials
-	FactCarries      = "carries"        // the action contains a text that was read before
+	FactCarries      = "carries"        // the action contains a string that was read before
 	FactSecretOut    = "secret_out"     // part of a secret that was read reaches another machine
 	FactInherits     = "inherits"       // the action may run code that the session wrote and that policy objected to
-	FactObeys        = "obeys"          // the action contains a text from an untrusted source, or touches a file that does
+	FactObeys        = "obeys"          // the action contains a string from an untrusted source, or touches a file that does
 	FactReadSecret   = "read_secret"    // a secret was read before: history.since.secret counts the actions since
 	FactReadOthers   = "read_untrusted" // untrusted text was read before
 	FactGrowing      = "growing"        // the use of some resource grows from bin to bin

@@ -328,7 +328,7 @@ func Round6(f float64) float64 { return math.Round(f*1e6) / 1e6 }
 func Resources() []string { return []string{"bytes", "files", "agents", "output", "time"} }
 
 // AnswerCounts counts people's answers in a session. Questions that were
-// answered with yes and denials that were overruled are false positives.
+// answered with yes and denials that were overruled are false alarms.
 type AnswerCounts struct {
 	Asked     int64 `json:"asked"`     // calls that were answered with a question
 	Approved  int64 `json:"approved"`  // questions after which the call ran (inferred)

@@ -1,7 +1,7 @@
 package engine
 
 // Label is the origin of data. Labels propagate with what is read: to the
-// output of a call, to actions that share a text with such an output, and to
+// output of a call, to actions that share a string with such an output, and to
 // the files that these write.
 type Label string
 

@@ -242,7 +242,7 @@ type RequestFacts struct {
 	Decision   Verdict `json:"decision"`   // decision of the policy before the call; empty: the call is unknown
 	Enforced   Verdict `json:"enforced"`   // the answer after enforcement
 	Checkpoint bool    `json:"checkpoint"` // all files of the workspace were stored before the call
-	Left       int64   `json:"left"`       // paths of which the contents could not be stored
+	Left       int64   `json:"left"`       // paths whose contents could not be stored
 	// How many actions of the session ago a call was denied or refused, of any agent; 1000: never.
 	Denied int64 `json:"denied"`
 	// 16 hexadecimal digits: the same for calls with the same tool, programs, options and words, and paths

@@ -11,7 +11,7 @@ func PlainRune(r rune) bool {
 	return r >= ' ' && r != '"' && r != '\\' && r != '\u2028' && r != '\u2029' && r <= unicode.MaxRune
 }
 
-// JSONLen returns an upper bound for the length of a text in JSON, quotes
+// JSONLen returns an upper bound for the length of a string in JSON, quotes
 // included.
 func JSONLen(s string) int {
 	n := 2
@@ -25,7 +25,7 @@ func JSONLen(s string) int {
 	return n
 }
 
-// ClipJSON shortens a text to about n bytes in JSON.
+// ClipJSON shortens a string to about n bytes in JSON.
 func ClipJSON(s string, n int) string {
 	size := 2
 	for i, r := range s {

@@ -144,7 +144,7 @@ func packageOf(name, source string) string {
 	return ""
 }
 
-// inRoot keeps the modules of a layer, and its tests, below the layer's root.
+// inRoot keeps the modules of a layer, and its tests, under the layer's root.
 func (c *checker) inRoot(name string, m *ast.Module) {
 	layer, _, _ := strings.Cut(name, "/")
 	root := rootOf(layer)

@@ -158,7 +158,7 @@ func (c *checker) noFunction(e *ast.Error, name string) {
 func above(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
 func last(path string) string  { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// below lists the names one step below a path, of rules and of data.
+// below lists the names one step under a path, of rules and of data.
 func (c *checker) below(path string) []string {
 	names := map[string]bool{}
 	for p := range c.known {

@@ -12,7 +12,7 @@ type shape struct {
 	rest   *shape            // of an object: values of other keys; nil with open unset: there are no others
 	open   bool              // of an object: other keys are possible
 	items  *shape            // of a list or a set
-	words  []string          // of a text: the possible values; nil: anything
+	words  []string          // of a string: the possible values; nil: anything
 	data   []string          // the path of a part of the policy's data
 	name   string            // what it is of, for messages
 }

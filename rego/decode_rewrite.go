@@ -61,7 +61,7 @@ func (d *document) index(field string) int {
 	return 0
 }
 
-// scalar reads a text, a number or a boolean.
+// scalar reads a string, a number or a boolean.
 func (d *document) scalar(field string) any {
 	switch v := d.get(field).(type) {
 	case nil:

@@ -138,7 +138,7 @@ func TestPublicRulesHaveTitles(t *testing.T) {
 	}
 }
 
-// placeholder is a place to be filled in, in a text of the policy.
+// placeholder is a place to be filled in, in a string of the policy.
 var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
 
 // No message contains an unfilled placeholder.

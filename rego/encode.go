@@ -117,7 +117,7 @@ func (e *encoder) mapping(v reflect.Value) *ast.Term {
 	return ast.NewTerm(o)
 }
 
-// valid returns a text as JSON would have it, so that policy sees the same in a
+// valid returns a string as JSON would have it, so that policy sees the same in a
 // live call as in a replay of its record.
 func valid(s string) string {
 	if utf8.ValidString(s) {

@@ -159,7 +159,7 @@ func explained(errs ast.Errors) error {
 	return errs
 }
 
-// checkPackage keeps the modules of a layer below the layer's own root.
+// checkPackage keeps the modules of a layer under the layer's own root.
 func checkPackage(name string, m *ast.Module) error {
 	layer, _, _ := strings.Cut(name, "/")
 	root := "data.policies." + layer

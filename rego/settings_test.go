@@ -499,7 +499,7 @@ func settingsOf(t *testing.T) map[string]*schema {
 
 // A setting that nothing reads is a lie: for each there is a question whose
 // answer depends on it. Every sixth setting is tried; all with REVIEWER_EVERY=1
-// (`make fidelity`), and those below a key with REVIEWER_EVERY=KEY.
+// (`make fidelity`), and those under a key with REVIEWER_EVERY=KEY.
 func TestEverySettingIsRead(t *testing.T) {
 	e, _ := shipped(t)
 	settings := settingsOf(t)

@@ -27,7 +27,7 @@ func (f *frame) about() int {
 	return n
 }
 
-// specific reports whether an expression compares a fact of the call with a text or
+// specific reports whether an expression compares a fact of the call with a string or
 // with a list of the policy's data. What must not be true, a setting, and a list whose
 // members are only tried one by one, say nothing about a call. It is read as it is
 // written, since the compiler moves references to lines of their own.

@@ -74,7 +74,7 @@ type Activator struct {
 	Check         func(context.Context, *bundles.Effective) error                   // compiles all of a policy
 	Try           func(context.Context, *bundles.Effective, map[string]fs.FS) error // makes test decisions with the policy that was checked last: its own examples and cases
 	RequirePerson func(what string) (who string, err error)                         // an error unless a person runs the command
-	RequireScript func(what string) (who string, err error)                         // an error below an agent
+	RequireScript func(what string) (who string, err error)                         // an error under an agent
 	Mask          func(string) string                                               // masks secrets for the ledger
 	Line          func(text string, most int) string                                // makes one line of it
 }

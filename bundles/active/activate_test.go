@@ -110,8 +110,8 @@ func TestActivateRefused(t *testing.T) {
 		refused bool
 	}{
 		"no person": {func(a *Activator, _ *Request) {
-			a.RequirePerson = func(string) (string, error) { return "", errors.New("not below an agent") }
-		}, "not below an agent", false},
+			a.RequirePerson = func(string) (string, error) { return "", errors.New("not under an agent") }
+		}, "not under an agent", false},
 		"another layer": {func(_ *Activator, in *Request) { in.Layer = bundles.Base }, "expected base", true},
 		"does not compile": {func(a *Activator, _ *Request) {
 			a.Check = func(context.Context, *bundles.Effective) error { return errors.New("bad rule") }

@@ -102,7 +102,7 @@ func (s *Source) named(err error) error {
 	return &renamedError{err, s.Named(err.Error())}
 }
 
-// Named returns a text with the names of the layer's files replaced by their actual names.
+// Named returns a string with the names of the layer's files replaced by their actual names.
 func (s *Source) Named(text string) string {
 	if _, ok := s.Files.(projectFiles); !ok {
 		return text

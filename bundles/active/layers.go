@@ -241,7 +241,7 @@ func (h *Layers) vouched(now releases.Activation, raw []byte) (bundles.Memory, e
 	return v.Files, v.Err()
 }
 
-// ungoverned refuses a base other than the built-in one below an organisation's
+// ungoverned refuses a base other than the built-in one under an organisation's
 // folder, since it could make the folder ineffective.
 func (h *Layers) ungoverned(layer string) error {
 	if there, err := IsDir(h.organisation); err != nil || !there || layer != bundles.Base {
@@ -355,7 +355,7 @@ func (h *Layers) Effective() (*bundles.Effective, error) {
 	return nil, err
 }
 
-// mayHoldBundle refuses a layer that is a folder, and a base below a folder of
+// mayHoldBundle refuses a layer that is a folder, and a base under a folder of
 // the organisation without its word.
 func (h *Layers) mayHoldBundle(layer string) error {
 	dir := h.Dir(layer)

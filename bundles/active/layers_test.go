@@ -158,7 +158,7 @@ func bundleOf(t *testing.T, layer string) []byte {
 }
 
 // What the state folder says is active is the person's word: it does not replace
-// the base below the organisation's folder, nor get past the organisation's keys.
+// the base under the organisation's folder, nor get past the organisation's keys.
 func TestActiveBundleAndOrganisation(t *testing.T) {
 	alice, mallory := signer(t), signer(t)
 	archive := bundleOf(t, bundles.Organisation)
@@ -184,7 +184,7 @@ func TestActiveBundleAndOrganisation(t *testing.T) {
 		"signature of another":       {false, []*signing.PrivateKey{alice}, bundles.Organisation, archive, otherSigned, same, "is not what was signed"},
 		"one of two keys":            {false, []*signing.PrivateKey{alice, mallory}, bundles.Organisation, archive, signed, same, "and 2 have to"},
 		"folder and bundle":          {true, nil, bundles.Organisation, archive, nil, unsigned, "remove the folder"},
-		"base below a folder":        {true, nil, bundles.Base, bundleOf(t, bundles.Base), nil, unsigned, "written for the built-in base"},
+		"base under a folder":        {true, nil, bundles.Base, bundleOf(t, bundles.Base), nil, unsigned, "written for the built-in base"},
 		"base without a folder":      {false, nil, bundles.Base, bundleOf(t, bundles.Base), nil, unsigned, ""},
 		"of the person, as it likes": {false, []*signing.PrivateKey{alice}, bundles.User, other, nil, unsigned, ""},
 	} {

@@ -212,7 +212,7 @@ func KeptIn(home string) bundles.Store {
 	return bundles.Store{Dir: filepath.Join(home, "policies")}
 }
 
-// likeDigest lists the stored policies whose digests begin with a text.
+// likeDigest lists the stored policies whose digests begin with a string.
 func likeDigest(beginning string, all []string) string {
 	for n := len(beginning) - 1; n >= 4; n-- {
 		i := slices.IndexFunc(all, func(d string) bool { return strings.HasPrefix(d, beginning[:n]) })

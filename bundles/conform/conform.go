@@ -1,7 +1,8 @@
-// Package conform validates a document against a JSON schema, with the keywords that the schema of
-// settings uses. It states all differences, in the words of the library
-// github.com/santhosh-tekuri/jsonschema, with which its tests compare it. The library itself
-// compiles its metaschemas when a program starts, which takes a hook longer than all other packages.
+// Package conform validates a document against a JSON schema, with the keywords that the
+// schema of settings uses. It reports every difference, in the wording of the library
+// github.com/santhosh-tekuri/jsonschema, against which its tests compare it. The library
+// itself compiles its metaschemas when a program starts, which takes a hook longer than all
+// other packages.
 //
 // Out of scope: any other keyword (Unknown reports them), and what the words mean to a person.
 package conform
@@ -277,7 +278,7 @@ func quoted(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// quote puts a text in single quotes.
+// quote puts a string in single quotes.
 func quote(s string) string {
 	s = strconv.Quote(s)
 	s = strings.ReplaceAll(s[1:len(s)-1], `\"`, `"`)

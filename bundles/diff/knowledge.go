@@ -184,7 +184,7 @@ func wordsOfRow(part string, x, y any, more func() Direction) Direction {
 	return more().reversed()
 }
 
-// wordList returns a part of a row as words; anything but a text is one word.
+// wordList returns a part of a row as words; anything but a string is one word.
 func wordList(v any) []any {
 	text, isText := v.(string)
 	switch {

@@ -190,7 +190,7 @@ func listDirection(s *bundles.SchemaNode, was, is any) Direction {
 }
 
 // placesDirection compares lists of places, of which fewer are stricter: a folder
-// includes everything below it.
+// includes everything under it.
 func placesDirection(a, b []any) Direction {
 	within := func(inner, outer []any) bool {
 		return !slices.ContainsFunc(inner, func(v any) bool {

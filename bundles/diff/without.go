@@ -62,7 +62,7 @@ func (u *undoing) change(c Change) error {
 	case KindRego, KindData:
 		u.rego()
 	default:
-		return fmt.Errorf("a change of kind %s cannot be undone by itself", c.Kind)
+		return fmt.Errorf("a change of kind %s cannot be undone on its own", c.Kind)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-// Package encoded writes values of Go as bytes and reads them back, faster than any text format:
+// Package encoded encodes Go values as bytes and decodes them, faster than any text format:
 // zero fields of objects take no time, and strings are parts of what is read.
 //
 // The bytes do not describe their types: only the type that was written can read them. Unexported

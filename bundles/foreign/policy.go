@@ -72,7 +72,7 @@ func (p *Policy) Comment(rule string, lines ...string) {
 	}
 }
 
-// oneLine returns a text on one line, for use in a comment.
+// oneLine returns a string on one line, for use in a comment.
 func oneLine(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if strconv.IsPrint(r) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Quote writes a text as a literal of CEL.
+// Quote writes a string as a literal of CEL.
 func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -27,7 +27,7 @@ func Quote(s string) string {
 	return b.String()
 }
 
-// Quotes writes a list of texts as a literal of CEL.
+// Quotes writes a list of strings as a literal of CEL.
 func Quotes(list []string) string {
 	quoted := make([]string, len(list))
 	for i, s := range list {

@@ -48,7 +48,7 @@ func (o Object) Keys() []string {
 // There reports whether the value was given, even as null.
 func (v Value) There() bool { return v.Line > 0 }
 
-// Text returns the value where it is a text.
+// Text returns the value where it is a string.
 func (v Value) Text() (string, bool) {
 	s, ok := v.Data.(string)
 	return s, ok
@@ -107,7 +107,7 @@ func (v Value) JSON() string {
 	return quoteJSON(v.Data)
 }
 
-// quoteJSON writes a text, a bool or null.
+// quoteJSON writes a string, a bool or null.
 func quoteJSON(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -1,8 +1,8 @@
 // Package mutate makes small changes to the rows, settings and data of a bundle,
 // one at a time, each a bundle of its own.
 //
-// Out of scope: which of them tests detect, changes of Rego, and the variants
-// of an expression, which the callers provide.
+// Out of scope: which of them tests detect, changes to Rego, and the variants of an
+// expression, which the callers provide.
 package mutate
 
 import (
@@ -318,7 +318,7 @@ func (g *mutation) removeKey(in, key, list *yaml.Node) {
 		func() { in.Content = was })
 }
 
-// textAt converts a place in a text to a place in the file.
+// textAt converts a place in a string to a place in the file.
 func (g *mutation) textAt(n *yaml.Node, line, col int) (int, int) {
 	row := bundles.TextLine(n) + line - 1
 	lines := bytes.Split(g.bundle.Files[g.doc.name], []byte("\n"))

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
-// settings changes values below a path of the document that policy reads.
+// settings changes values under a path of the document that policy reads.
 func (g *mutation) settings(n *yaml.Node, at string) {
 	tree, err := bundles.SettingsSchema()
 	if err != nil {
@@ -35,7 +35,7 @@ func (g *mutation) settings(n *yaml.Node, at string) {
 	}
 }
 
-// section changes what is below a key. The schema has the alternatives for words; nil:
+// section changes what is under a key. The schema has the alternatives for words; nil:
 // unknown.
 func (g *mutation) section(n *yaml.Node, at string, s *bundles.SchemaNode) {
 	if n.Kind != yaml.MappingNode {

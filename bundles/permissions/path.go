@@ -8,11 +8,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// place is the pattern of a rule for files, as in .gitignore, below a folder.
+// place is the pattern of a rule for files, as in .gitignore, under a folder.
 type place struct {
 	base  string // one of the bases
 	parts []string
-	deep  bool // it can be at any depth below the folder
+	deep  bool // it can be at any depth under the folder
 }
 
 // The folders that patterns are relative to.

@@ -56,7 +56,7 @@ func (r rule) pattern(whole bool) (match, string) {
 	return match{when: "event.tool.matches(" + foreign.Quote("^"+stars(r.tool)+"$") + ")"}, ""
 }
 
-// stars makes a regular expression from a text in which * matches anything.
+// stars makes a regular expression from a string in which * matches anything.
 func stars(text string) string {
 	parts := strings.Split(text, "*")
 	for i, p := range parts {
@@ -133,7 +133,7 @@ func argument(name, value string) string {
 	return "(" + there + test + ")"
 }
 
-// plain reports whether a text is also a number or a truth value of CEL.
+// plain reports whether a string is also a number or a truth value of CEL.
 func plain(text string) bool {
 	_, err := strconv.ParseInt(text, 10, 32)
 	return text == "true" || text == "false" || err == nil && text == strings.TrimLeft(text, "+0") || text == "0"

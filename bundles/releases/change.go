@@ -139,7 +139,7 @@ func (s *State) remember() {
 }
 
 // Find returns the newest activation of a layer whose archive or policy digest
-// begins with a text, or whose sequence it is.
+// begins with a string, or whose sequence it is.
 func (s *State) Find(layer, what string) (Activation, error) {
 	var found []Activation
 	for _, a := range slices.Backward(s.History) {
@@ -157,7 +157,7 @@ func (s *State) Find(layer, what string) (Activation, error) {
 	return Activation{}, fmt.Errorf("%s may mean %s or %s; give more digits of the archive's digest", what, found[0].Release, found[1].Release)
 }
 
-// names reports whether a text identifies this activation's release.
+// names reports whether a string identifies this activation's release.
 func (a Activation) names(what string) bool {
 	const least = 6 // digits of a digest
 	switch {

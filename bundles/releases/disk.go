@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// disk is the file system operations of a store. Names are below the store's folder,
+// disk is the file system operations of a store. Names are under the store's folder,
 // with slashes. Tests have one that fails and crashes at every step.
 type disk interface {
 	Read(name string, max int64) ([]byte, error)

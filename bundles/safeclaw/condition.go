@@ -10,7 +10,7 @@ import (
 )
 
 // condition reads {any: …}, {all: …} or a predicate, as JavaScript would: null, false,
-// 0 and the empty text count as absent.
+// 0 and the empty string count as absent.
 func (m *importer) condition(rule string, v foreign.Value) reading {
 	o, ok := v.Object()
 	if !ok {
@@ -179,7 +179,7 @@ func (p predicate) contains(text string) expr {
 	return expr{cel: p.field + ".contains(" + foreign.Quote(text) + ")"}
 }
 
-// in is true for each text of a list, or of a text with commas. Whether white space
+// in is true for each text of a list, or of a string with commas. Whether white space
 // around the commas counts there is unknown.
 func (p predicate) in() reading {
 	if text, ok := p.value.Text(); ok {
@@ -187,11 +187,11 @@ func (p predicate) in() reading {
 	}
 	items, ok := p.value.List()
 	if !ok {
-		return doubtful(fmt.Sprintf("the value of in is %s: expected a list of texts", p.value.Kind()))
+		return doubtful(fmt.Sprintf("the value of in is %s: expected a list of strings", p.value.Kind()))
 	}
 	var texts []string
 	for _, v := range items {
-		if text, ok := v.Text(); ok { // nothing else is equal to a text
+		if text, ok := v.Text(); ok { // nothing else is equal to a string
 			texts = append(texts, text)
 		}
 	}

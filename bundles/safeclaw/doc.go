@@ -13,19 +13,18 @@
 // gives the same answer as SafeClaw's own simulator for every action type, resource
 // and time:
 //
-//   - eq, startsWith, contains, in (a list, or a text with commas) and matches
-//     compare texts; an operator or a field that SafeClaw does not have is false.
-//   - any of nothing is false, all of nothing is true.
+//   - eq, startsWith, contains, in (a list, or a string with commas) and matches
+//     compare strings; an operator or a field that SafeClaw does not have is false.
+//   - An empty any is false, an empty all is true.
 //   - matches is a regular expression of JavaScript, which is converted if it is
 //     plain RE2, too. One that a guard against slow expressions refuses silently
 //     matches nothing.
 //   - hoursUtc is [start, end), over midnight where start > end; where they are
 //     equal it contains no hour, and the rule never fires. Weekday 0 is Sunday.
-//   - From the instant of expiresAt on the rule does not apply. What
-//     is not a date to some machines, or to none, is refused.
+//   - From the instant of expiresAt on the rule does not apply. A value that is a date on some machines only, or on none, is refused.
 //   - An effect other than allow, deny and require_approval denies.
 //
-// If SafeClaw's reading is unclear (a value that is not text, a date without a zone)
+// If SafeClaw's reading is unclear (a value that is not a string, a date without a zone)
 // or RE2 has no equivalent, there are two readings, and the stricter counts: a rule
 // that allows applies only where it certainly does, one that denies or asks wherever
 // it may.

@@ -1,4 +1,4 @@
-// Package signing makes and checks signatures of policies: DSSE envelopes, the
+// Package signing creates and verifies signatures of policies: DSSE envelopes, the
 // in-toto statements in them, keys and signers.
 //
 // Out of scope: which signatures are trusted, for what and until when (the

@@ -8,7 +8,7 @@ import (
 )
 
 // SealAll puts one statement about several files into an envelope. Unlike that of Seal,
-// their names may have folders, with slashes: they are below one folder, and each has
+// their names may have folders, with slashes: they are under one folder, and each has
 // one name there.
 func SealAll(files []Subject, p Predicate) (*Envelope, error) {
 	if err := errors.Join(checkFiles(files), p.Check()); err != nil {
@@ -40,7 +40,7 @@ func checkFiles(files []Subject) error {
 		err := errors.Join(
 			Subject{base, f.SHA256}.check(),
 			plainWord("subject.name", f.Name, true),
-			unless(local, "subject.name is %.100q; expected the path of a file below one folder", f.Name),
+			unless(local, "subject.name is %.100q; expected the path of a file under one folder", f.Name),
 			unless(!seen[f.Name], "subject.name %.100q is listed twice", f.Name),
 		)
 		if err != nil {

@@ -22,7 +22,7 @@ func TestSealAll(t *testing.T) {
 	for want, files := range map[string][]Subject{
 		"at least one file":      nil,
 		"is listed twice":        {{"a", sum}, {"a", sum}},
-		"below one folder":       {{"../a", sum}},
+		"under one folder":       {{"../a", sum}},
 		"path of a file":         {{"/a", sum}},
 		"subject.digest.sha256":  {{"a", "ab"}},
 		"the path of a file":     {{"a/../b", sum}},

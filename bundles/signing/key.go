@@ -154,7 +154,7 @@ func ParsePublicKey(text []byte) (PublicKey, error) {
 	return NewPublicKey(key)
 }
 
-// onlyBlock returns the one PEM block of a text. EC PARAMETERS, which openssl writes
+// onlyBlock returns the one PEM block of a string. EC PARAMETERS, which openssl writes
 // before a key, is skipped.
 func onlyBlock(text []byte) (*pem.Block, error) {
 	block, rest := pem.Decode(text)

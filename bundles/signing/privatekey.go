@@ -51,7 +51,7 @@ func ParsePrivateKey(text []byte) (*PrivateKey, error) {
 	return NewPrivateKey(signer)
 }
 
-// notPrivate explains why a text is not a private key.
+// notPrivate explains why a string is not a private key.
 func notPrivate(text []byte) error {
 	if _, err := parseSSHPublic(text); err == nil {
 		return errors.New("this is a public key; signing needs the private one, the file without .pub")

@@ -21,7 +21,7 @@ func agentsCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agents [AGENT…]",
 		Short: "List the supported agents, and what reviewer can do in each",
-		Long: "Shows whether each agent is on this machine, and whether each way of intervening is enforced\n" +
+		Long: "Shows whether each agent is on this machine, and whether each channel for acting on it is enforced\n" +
 			"(the agent cannot proceed otherwise), advisory (the model is told, and decides for itself)\n" +
 			"or not covered. For agents given as arguments, it also shows the reasons and the location of\n" +
 			"the settings. `reviewer doctor` checks whether reviewer is installed and works.",

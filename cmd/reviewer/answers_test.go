@@ -50,7 +50,7 @@ func hasOwnTexts(c cases.Case) bool {
 }
 
 // blockedOrAsked returns the decisions of a case that block a call or ask about it. A
-// stop has a text of its own.
+// stop has a string of its own.
 func blockedOrAsked(t *testing.T, runner *caseRunner, c cases.Case) []*engine.Decision {
 	t.Helper()
 	result, err := runner.Run(context.Background(), c)

@@ -46,7 +46,7 @@ func residentProcess(t *testing.T) (home, client string, pid int) {
 }
 
 // clientCost compares the client of a resident process, which records each call, with a Go program that
-// does nothing: whole processes in turns.
+// does nothing: whole processes, alternating.
 func clientCost(t *testing.T) (time.Duration, time.Duration) {
 	return turns(300, unmeasured(residentCalls(t)), unmeasured(emptyProcess(t)))
 }
@@ -107,7 +107,7 @@ func ran(t *testing.T, pid int) time.Duration {
 	return all
 }
 
-// agentsCost compares the hooks of the other agents with that of Claude Code: whole processes in turns, of
+// agentsCost compares the hooks of the other agents with that of Claude Code: whole processes, alternating, of
 // which each records a call of its own. The first duration is that of the slowest.
 func agentsCost(t *testing.T) (slowest, claude time.Duration) {
 	home, client, _ := residentProcess(t)

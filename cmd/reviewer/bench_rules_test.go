@@ -14,7 +14,7 @@ import (
 )
 
 // manyRulesWarm compares decisions of a policy with 1,000 rules in addition to the built-in ones with
-// those of one with 40, in turns, over the calls of the recorded session.
+// those of one with 40, alternating, over the calls of the recorded session.
 func manyRulesWarm(t *testing.T) (time.Duration, time.Duration) {
 	many, few := policyWith(t, 1000), policyWith(t, 40)
 	inputs := sessionInputs(t, few.View)

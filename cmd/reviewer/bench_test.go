@@ -32,7 +32,7 @@ import (
 )
 
 // TestRatios prints what `make bench` promises: ratios of two things measured
-// in turns in one run, since absolute times of a shared machine say nothing.
+// alternating in one run, since absolute times of a shared machine say nothing.
 // It fails only where something does not work.
 func TestRatios(t *testing.T) {
 	debug.SetGCPercent(400) // as main does

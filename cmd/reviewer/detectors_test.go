@@ -239,7 +239,7 @@ func TestBrokenDetectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{"compile": second(wiring.Compile(context.Background(), e)), "check": wiring.Check(context.Background(), e)} {
-		for _, want := range []string{"user/detectors/a.yaml:5: detector a: pattern: (?=: RE2 has no lookahead", "user/detectors/a.yaml:7: detector b: pattern: it matches the empty text"} {
+		for _, want := range []string{"user/detectors/a.yaml:5: detector a: pattern: (?=: RE2 has no lookahead", "user/detectors/a.yaml:7: detector b: pattern: it matches the empty string"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", name, err, want)
 			}

@@ -18,7 +18,7 @@ import (
 
 var exampleBlock = engine.Regexp("(?ms)^```[a-z]+ file=(\\S+)\n(.*?)^```$")
 
-// exampleFiles puts the blocks of a text into files, and says how many there are.
+// exampleFiles puts the blocks of a string into files, and says how many there are.
 // Blocks of one file follow each other.
 func exampleFiles(t *testing.T, text, dir string) int {
 	t.Helper()

@@ -42,7 +42,7 @@ func (e *examination) summary(s standingOf) {
 			parts = append(parts, string(support)+": "+strings.Join(ways[support], ", "))
 		}
 	}
-	e.say("info", "%s: %s (`reviewer agents %s` says why)", s.agent.Name, strings.Join(parts, "; "), s.agent.Name)
+	e.say("info", "%s: %s (`reviewer agents %s` gives the reasons)", s.agent.Name, strings.Join(parts, "; "), s.agent.Name)
 }
 
 func wordOf(s engine.Support) string {

@@ -63,7 +63,7 @@ func readEffects(t *testing.T, name string, to any) {
 	}
 }
 
-// rendered replaces $NAME in a template. A text that is nothing but a name becomes its value.
+// rendered replaces $NAME in a template. A string that is nothing but a name becomes its value.
 func rendered(v any, names map[string]any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -133,7 +133,7 @@ type reply struct {
 
 func send(a *cli.App, r reply) error {
 	if _, err := a.Stdout.Write(r.stdout); err != nil {
-		// 2 is a denial, for some agents only with a text.
+		// 2 is a denial, for some agents only with a message.
 		fmt.Fprintf(a.Stderr, "reviewer: the answer could not be written, so the call does not run: %v\n", err)
 		return &cli.ExitError{Code: cli.ExitFindings, Err: nil}
 	}

@@ -59,7 +59,7 @@ func installCommand(a *cli.App) *cobra.Command {
 			"--enforcement observe, which records what would have been decided and blocks nothing.\n" +
 			"On Linux the agent starts reviewer-hook, if it is next to this program: a small program that\n" +
 			"queries the resident process (see reviewer serve). Codex runs only hooks that are trusted:\n" +
-			"if it is installed, this makes it trust these.",
+			"if it is installed, this command makes it trust them.",
 		Example: "  reviewer install claude-code --enforcement observe\n  reviewer install --detect\n" +
 			"  sudo reviewer install claude-code --managed",
 		Args:      which.known,

@@ -68,7 +68,7 @@ const (
 func TestChannelsDoc(t *testing.T) {
 	var b strings.Builder
 	for _, h := range harness.Harnesses() {
-		fmt.Fprintf(&b, "\n| `%s`: way | support | at | how |\n|---|---|---|---|\n", h.Name)
+		fmt.Fprintf(&b, "\n| `%s`: channel | support | at | how |\n|---|---|---|---|\n", h.Name)
 		for _, w := range engine.Ways() {
 			ch := h.Channels.Of(w)
 			var at []string

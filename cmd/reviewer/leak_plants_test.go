@@ -19,7 +19,7 @@ type secretKind struct {
 	make func(*grower) string
 }
 
-// grower makes one text, and notes what of it nobody may see.
+// grower makes one string, and notes what of it nobody may see.
 type grower struct {
 	random *rand.Rand
 	secret []string
@@ -102,7 +102,7 @@ type garden struct {
 
 func newGarden() *garden { return &garden{needles: map[int]map[string]string{}} }
 
-// plant makes a text from a kind. The same place gets the same text in each run.
+// plant makes a string from a kind. The same place gets the same text in each run.
 func (g *garden) plant(where string, k secretKind) string {
 	where += ", " + k.name
 	h := fnv.New64a()
@@ -173,7 +173,7 @@ type leak struct {
 	near  string // what is around it
 }
 
-// find returns what shows of secrets in a text, each place of planting once.
+// find returns what shows of secrets in a string, each place of planting once.
 func (g *garden) find(text []byte) []leak {
 	var found []leak
 	seen := map[string]bool{}

@@ -114,7 +114,7 @@ func (w *watched) clean(what string, text []byte) {
 	}
 }
 
-// searchFiles looks at every file below a folder and at its name; at all but
+// searchFiles looks at every file under a folder and at its name; at all but
 // what people wrote there themselves.
 func (w *watched) searchFiles(dir string, but ...string) {
 	w.t.Helper()

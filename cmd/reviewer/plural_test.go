@@ -136,15 +136,15 @@ func limit(e ast.Expr) bool {
 
 // neverOne are formats whose count is never one, and why.
 var neverOne = map[string]string{
-	"it needs the session before it, whose %d records exceed the %d that a case can contain": "the limit is larger",
-	"this folder contains %d archives; name one: %s":                                         "of one, that is taken",
-	"there are %d releases; name the tag of one: %s":                                         "of one, that is taken",
-	"found %d layers; expected one":                                                          "one is right",
-	"the statement has %d subjects; expected one":                                            "one is right",
-	"%w of one archive: its statement has %d subjects":                                       "one is right",
-	"simulation: counts must be from 0 to its %d decisions":                                  "a report of one decision is not signed",
-	`<p class="faint">The %d sessions with the most changes; %s more are counted above.</p>`: "a constant of the page",
-	"shard %s does not belong to the split of the first part, which has %d shards":           "a split has two shards or more",
+	"it needs the earlier part of the session, whose %d records exceed the %d that a case can contain": "the limit is larger",
+	"this folder contains %d archives; name one: %s":                                                   "of one, that is taken",
+	"there are %d releases; name the tag of one: %s":                                                   "of one, that is taken",
+	"found %d layers; expected one":                                                                    "one is right",
+	"the statement has %d subjects; expected one":                                                      "one is right",
+	"%w of one archive: its statement has %d subjects":                                                 "one is right",
+	"simulation: counts must be from 0 to its %d decisions":                                            "a report of one decision is not signed",
+	`<p class="faint">The %d sessions with the most changes; %s more are counted above.</p>`:           "a constant of the page",
+	"shard %s does not belong to the split of the first part, which has %d shards":                     "a split has two shards or more",
 }
 
 // What the test looks for, and what it leaves alone.

@@ -354,7 +354,7 @@ func step(at any, key string) (any, error) {
 	return nil, fmt.Errorf("there is no %q", key)
 }
 
-// replace OLD NEW FILE changes a text wherever it is in a file.
+// replace OLD NEW FILE changes a string wherever it is in a file.
 func replace(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: replace OLD NEW FILE")
@@ -385,7 +385,7 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600))
 }
 
-// rechain FILE OLD NEW changes a text at its first place in a chain's file, and
+// rechain FILE OLD NEW changes a string at its first place in a chain's file, and
 // every hash after it so that the chain is consistent again.
 func rechain(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
@@ -436,7 +436,7 @@ func generate(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(doc), 0o644))
 }
 
-// within TEXT DIR holds that a file below a folder has a text, in its contents
+// within TEXT DIR holds that a file under a folder has a string, in its contents
 // or its name; with ! in front, that none has.
 func within(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
@@ -494,7 +494,7 @@ func openForOthers(name string) error {
 	return osfile.Private(f, 0o077)
 }
 
-// kept OLD NEW STORE changes a text in a file of the one policy that is kept in
+// kept OLD NEW STORE changes a string in a file of the one policy that is kept in
 // a store, which holds the files' contents in base64.
 func kept(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {

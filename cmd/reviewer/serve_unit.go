@@ -42,7 +42,7 @@ func unitOf(system, user, program string, args []string) (unit, error) {
 	return unit{}, cli.Usage("--install supports systemd and launchd only; on %s, hooks do not start a resident process", system)
 }
 
-// systemdUnit runs in no name space of its own: the clients trust only a process that has the
+// systemdUnit runs in no namespace of its own: the clients trust only a process that has the
 // same view of the file system.
 func systemdUnit(program string, args []string) string {
 	words := []string{systemdWord(program)}

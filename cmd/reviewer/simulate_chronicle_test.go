@@ -72,7 +72,7 @@ func newChronicle(t testing.TB, seed uint64, dir string, policies []*review.Poli
 	return c
 }
 
-// keptPolicies compiles policies, and keeps them below dir as a hook does.
+// keptPolicies compiles policies, and keeps them under dir as a hook does.
 func keptPolicies(t testing.TB, dir string, list ...*bundles.Effective) []*review.Policy {
 	t.Helper()
 	var all []*review.Policy
@@ -108,7 +108,7 @@ func layered(t testing.TB, layers ...layerFiles) *bundles.Effective {
 	return e
 }
 
-// edited is the built-in policy with one text in its place of another.
+// edited is the built-in policy with one string in its place of another.
 func edited(t testing.TB, file, was, becomes string) *bundles.Effective {
 	t.Helper()
 	base, err := bundles.Default()
@@ -240,7 +240,7 @@ func (c *chronicle) scene(s *tale) {
 	}
 }
 
-// call makes a call, once or twice over (two hooks), and what comes of it.
+// call makes a call, once or twice over (two hooks), and its results.
 func (c *chronicle) call(s *tale, e engine.Event) {
 	answer := c.handle(s, e)
 	if c.random.IntN(50) == 0 {

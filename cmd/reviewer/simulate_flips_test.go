@@ -135,7 +135,7 @@ func TestRewrittenChainsAreFound(t *testing.T) {
 	}
 }
 
-// rechained replaces a text once and makes each line name the hash of the one
+// rechained replaces a string once and makes each line name the hash of the one
 // before again.
 func rechained(log []byte, was, becomes string) []byte {
 	lines := bytes.SplitAfter(bytes.Replace(log, []byte(was), []byte(becomes), 1), []byte("\n"))

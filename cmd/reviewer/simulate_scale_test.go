@@ -134,7 +134,7 @@ func TestSimulateEndlessLine(t *testing.T) {
 	}
 }
 
-// endless reads the same byte for ever.
+// endless reads the same byte forever.
 type endless byte
 
 func (e endless) Read(p []byte) (int, error) {

@@ -121,7 +121,7 @@ func atPorts(ports ...int) string {
 	return strings.Join(list, ", ")
 }
 
-// fromOneTo is a list of a text with each of the numbers up to n in it.
+// fromOneTo is a list of a string with each of the numbers up to n in it.
 func fromOneTo(n int, text string) string {
 	var list []string
 	for i := range n {

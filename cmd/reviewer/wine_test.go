@@ -52,7 +52,7 @@ func TestWineList(t *testing.T) {
 	}
 }
 
-// inDocs is an error unless docs/windows.md has a text.
+// inDocs is an error unless docs/windows.md has a string.
 func inDocs(t *testing.T, text string) {
 	t.Helper()
 	doc, err := os.ReadFile(filepath.Join(root, "docs", "windows.md"))

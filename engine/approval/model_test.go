@@ -226,7 +226,7 @@ func (w *world) refold() Questions {
 	return qs
 }
 
-// stuck reports a process that would wait for ever: when the time has passed it has an answer.
+// stuck reports a process that would wait forever: when the time has passed it has an answer.
 func (w *world) stuck() string {
 	if w.now <= until {
 		return ""

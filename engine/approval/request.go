@@ -32,7 +32,7 @@ type Request struct {
 	Unseen     []string            `json:"unseen,omitempty"`   // parts of the call that are not shown here
 }
 
-// Content is a text in the arguments of a call.
+// Content is a string in the arguments of a call.
 type Content struct {
 	Name  string `json:"name"` // of the argument
 	Text  string `json:"text"` // masked, shortened

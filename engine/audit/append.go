@@ -71,10 +71,10 @@ func (h *lockedChain) recover(torn int64, lost lastLength) error {
 	if torn > 0 {
 		half := make([]byte, torn)
 		if _, err := c.file.ReadAt(half, c.end.Offset); err != nil {
-			return fmt.Errorf("read torn line: %w", err)
+			return fmt.Errorf("read incomplete line: %w", err)
 		}
 		if err := osfile.Truncate(c.file, c.end.Offset); err != nil {
-			return fmt.Errorf("truncate torn line: %w", err)
+			return fmt.Errorf("truncate incomplete line: %w", err)
 		}
 		sum := sha256.Sum256(half)
 		what = fmt.Sprintf("an incomplete line of %d bytes, sha256 %s, was removed", torn, hex.EncodeToString(sum[:]))

@@ -77,7 +77,7 @@ func misplaced(r *engine.Record) string {
 	return ""
 }
 
-// IsLine reports whether a text starts as a chain's line does.
+// IsLine reports whether a string starts as a chain's line does.
 func IsLine(text []byte) bool { return bytes.HasPrefix(text, []byte(lineBegin)) }
 
 // Number returns the number of a raw line in its chain; false if it is not one.

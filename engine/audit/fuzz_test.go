@@ -23,7 +23,7 @@ func seedLines(f *testing.F) []byte {
 }
 
 // FuzzRecordReader: whatever the bytes, reading does not panic, the two readers
-// of a line agree, and a record that was read is written the same way for ever.
+// of a line agree, and a record that was read is written the same way forever.
 func FuzzRecordReader(f *testing.F) {
 	for line := range bytes.Lines(seedLines(f)) {
 		f.Add(bytes.Clone(line))

@@ -13,8 +13,8 @@ func stopByPolicyAt(t *testing.T, s *Store, key engine.SessionKey, at time.Time)
 	mustAdd(t, s, key, &engine.Record{Kind: engine.KindAct, T: at.UnixMilli(), Act: &engine.Act{Kind: engine.EmergencyStop, Result: "enough"}})
 }
 
-// The log of a session that policy stopped outlives retention and budget, and not for
-// ever: even a session that is still stopped keeps only its last file then.
+// The log of a session that policy stopped outlives retention and budget, but not
+// forever: even a session that is still stopped keeps only its last file then.
 func TestAnIncidentIsPreserved(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, tt := range map[string]struct {

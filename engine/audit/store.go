@@ -35,7 +35,7 @@ const (
 	syncEvery     = time.Second
 )
 
-// Store is the log below one state directory. Zero limits mean the defaults. It is
+// Store is the log under one state directory. Zero limits mean the defaults. It is
 // safe for concurrent use by goroutines and by processes.
 type Store struct {
 	Dir           string       // state directory; created with mode 0700

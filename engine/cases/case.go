@@ -28,7 +28,7 @@ type Case struct {
 	Now     string `json:"now,omitempty"`
 	Mode    string `json:"mode,omitempty"`    // permission mode of the agent
 	Harness string `json:"harness,omitempty"` // agent that makes the calls; absent: claude-code
-	// Files that exist, by path below the workspace, below ~/ or absolute; absent: nothing is known about the
+	// Files that exist, by path in the workspace, under ~/ or absolute; absent: nothing is known about the
 	// machine.
 	Files map[string]File   `json:"files,omitempty"`
 	Git   map[string]string `json:"git,omitempty"` // state of files in version control, by path; absent: unknown
@@ -90,7 +90,7 @@ type File struct {
 	Same    string `json:"same,omitempty"`    // path that this is another name of: a disk that ignores case, a bind mount
 }
 
-// form reads "a text", null (a folder), {link: target} and {same: path}.
+// form reads "a string", null (a folder), {link: target} and {same: path}.
 func (f *File) form(d *decoder, n *yaml.Node, name string) {
 	var named struct {
 		Link string `json:"link,omitempty"`
@@ -255,7 +255,7 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 	case len(kinds) > 1:
 		d.wrong(n, "the event combines %s; make each an event of its own", strings.Join(kinds, ", "))
 	case e.Call != 0 && kinds[0] != "result" && kinds[0] != "allow":
-		d.wrong(n, "call: only result and allow are about an earlier call")
+		d.wrong(n, "call: only result and allow refer to an earlier call")
 	case e.With != "" && e.Resume == "":
 		d.wrong(n, "with: only resume has conditions")
 	case e.Tokens < 0 || e.Tokens > 0 && e.Tool+e.Prompt == "":
@@ -267,7 +267,7 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 	case e.Times < 0 || e.Times > maxTimes:
 		d.wrong(n, "times: expected 1 to %d, got %d", maxTimes, e.Times)
 	case e.Asks && e.Tool == "":
-		d.wrong(n, "asks: only about a tool call is a person asked")
+		d.wrong(n, "asks: a person is asked only about a tool call")
 	case e.Expect != nil && e.Expect.Granted != "" && !e.Asks:
 		d.wrong(n, "granted: only a call with asks: true can be granted")
 	case e.Tool == "" && e.Args != nil:

@@ -272,7 +272,7 @@ func (c *cutter) argument(tool string, v any) any {
 	return v
 }
 
-// filler stands for a text of which only the size is known.
+// filler stands for a string of which only the size is known.
 func filler(facts map[string]any) (string, bool) {
 	const most = 10_000
 	bytes, sized := facts["bytes"].(float64)

@@ -277,9 +277,9 @@ func wanted(k reflect.Kind) string {
 func kindOf(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
-		return "keys with values (quote a text that contains ': ' or starts with {)"
+		return "keys with values (quote a string that contains ': ' or starts with {)"
 	case n.Kind == yaml.SequenceNode:
-		return "a list (quote a text that starts with [ or -)"
+		return "a list (quote a string that starts with [ or -)"
 	case n.Tag == "!!null":
 		return "nothing"
 	}

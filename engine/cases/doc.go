@@ -7,7 +7,7 @@
 //	home: /home/anna
 //	now: 2026-03-02T09:00:00Z          # a Monday; each event is one second later
 //	files:                             # files on the machine; omitted: nothing is known about it
-//	  notes.txt: "a text"              # below the workspace, below ~/, or absolute
+//	  notes.txt: "a string"              # in the workspace, under ~/, or absolute
 //	  src/: null                       # a folder; parent folders of files exist implicitly
 //	  current: {link: src}
 //	  SRC: {same: src}                 # another name of the same folder: a disk that ignores case

@@ -58,7 +58,7 @@ type Form struct {
 	Args map[string]any `json:"args,omitempty"` // some arguments
 }
 
-// form decodes a text or arguments.
+// form decodes a string or arguments.
 func (f *Form) form(d *decoder, n *yaml.Node, name string) {
 	if n.Kind == yaml.ScalarNode {
 		d.plain(reflect.ValueOf(&f.Text).Elem(), n, name)

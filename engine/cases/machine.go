@@ -62,7 +62,7 @@ func (c Case) GitState(name string) string {
 	return ""
 }
 
-// GitStates lists the states in git of the files that the case names at or below a path,
+// GitStates lists the states in git of the files that the case names at or under a path,
 // sorted; nil: nothing is known about any of them.
 func (c Case) GitStates(name string) []string {
 	var list []string

@@ -158,7 +158,7 @@ func parseYAML(file string, above int, data []byte, files map[string]File) ([]Ca
 	return all, nil
 }
 
-// syntax reports where and why a text is not valid YAML.
+// syntax reports where and why a string is not valid YAML.
 func (d *decoder) syntax(data []byte, err error) error {
 	fault := yamltext.Explain(string(data), err)
 	return &Problem{d.file, d.above + fault.Line, fault.Col, fault.Message}

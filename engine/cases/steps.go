@@ -258,7 +258,7 @@ func (r *Result) engine() *engine.Result {
 	}
 	output, err := json.Marshal(text)
 	if err != nil {
-		output = nil // not reached: a text
+		output = nil // not reached: a string
 	}
 	return &engine.Result{Failed: r.Failed != "", Error: r.Failed, Output: output, DurationMS: int64(cmp.Or(r.MS, 10))}
 }

@@ -165,7 +165,7 @@ func (c Case) write(w *writer) *yaml.Node {
 	return n
 }
 
-// write formats a text, null for a folder, or the path that this is another name of.
+// write formats a string, null for a folder, or the path that this is another name of.
 func (f File) write(w *writer) *yaml.Node {
 	switch {
 	case f.Folder:
@@ -243,7 +243,7 @@ func (r Row) write(w *writer) *yaml.Node {
 	return n
 }
 
-// write formats a text or arguments.
+// write formats a string or arguments.
 func (f Form) write(w *writer) *yaml.Node {
 	if f.Text != "" {
 		return w.scalar(f.Text)

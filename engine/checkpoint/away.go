@@ -52,7 +52,7 @@ func belowAny(p string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return below(p, dir) })
 }
 
-// walk examines folders and what is below them.
+// walk examines folders and what is under them.
 func (w *scanner) walk(dirs []string) error {
 	for _, dir := range dirs {
 		for known := range w.tree {
@@ -71,7 +71,7 @@ func (w *scanner) walk(dirs []string) error {
 	return nil
 }
 
-// whole examines what is below a folder. What cannot be read is left out.
+// whole examines what is under a folder. What cannot be read is left out.
 func (w *scanner) whole(i *item) {
 	root, err := os.OpenRoot(w.absolute(i.Path))
 	if err != nil {

@@ -48,7 +48,7 @@ func TestFolderOutside(t *testing.T) {
 	seen.same(want)
 }
 
-// What changed below such a folder is seen, also if no call names it.
+// What changed under such a folder is seen, also if no call names it.
 func TestChangesBelowAFolderOutside(t *testing.T) {
 	w := newWorkspace(t, nil)
 	dir, seen := elsewhere(t, w)

@@ -86,7 +86,7 @@ func TestReadOnlyWorkspace(t *testing.T) {
 	}
 }
 
-// TestAnotherFileSystem: what is mounted below the workspace is named.
+// TestAnotherFileSystem: what is mounted under the workspace is named.
 func TestAnotherFileSystem(t *testing.T) {
 	w := newWorkspace(t, map[string]string{"a": "1", "mounted/": ""})
 	w.must(syscall.Mount("tmpfs", w.path("mounted"), "tmpfs", 0, "size=64k"))

@@ -1,12 +1,12 @@
 // Package checkpoint keeps snapshots of the files of a workspace, and restores
 // them.
 //
-// A Store belongs to one workspace. It is in the state directory, outside
-// the workspace, and holds:
+// A Store belongs to one workspace. It is in the state directory, outside the workspace,
+// and contains:
 //
 //	root      the path of the workspace
 //	journal   one line per checkpoint: the SHA-256 of the rest, a space, and JSON that has the hash of the line before
-//	objects/  contents, by digest: compressed, and encrypted where they hold credentials
+//	objects/  contents, by digest: compressed, and encrypted where they contain credentials
 //	packs/    the same, many in one file
 //	index     what the files looked like when they were last read: a cache
 //	lock      held by a process that reads or changes the above

@@ -17,7 +17,7 @@ import (
 // RestoreRequest specifies what is restored, and for whom.
 type RestoreRequest struct {
 	To      string   // id of the checkpoint
-	Paths   []string // only these, and what is below them; none: everything
+	Paths   []string // only these, and what is under them; none: everything
 	Force   bool     // also files that others have changed in the meantime
 	Session string   // whose changes are undone
 	Time    int64    // Unix milliseconds
@@ -147,7 +147,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// below reports whether a path is another path or below it.
+// below reports whether a path is another path or under it.
 func below(p, dir string) bool {
 	return dir == "" || p == dir || strings.HasPrefix(p, dir+"/")
 }

@@ -194,7 +194,7 @@ func (st *stage) spelled(p string) bool {
 // errOnTheWay means that a path cannot exist, since a parent of it is not a folder.
 var errOnTheWay = errors.New("it is no longer a folder")
 
-// noLinks fails if a parent folder of a path is a link: what is below it is not what the
+// noLinks fails if a parent folder of a path is a link: what is under it is not what the
 // checkpoint contains.
 func (st *stage) noLinks(p string) error {
 	for i := 0; i < len(p); i++ {

@@ -14,7 +14,7 @@
 //	mask      secrets and personal data are replaced (mask), marks made (marks)
 //	shorten   what does not fit into a record is shortened (shorten.go)
 //
-// Packages below classify import only what is before them in this order:
+// Packages under classify import only what is before them in this order:
 // abstract and operation; sql, mask, place; marks, prompt; shell; languages;
 // tasks, windows; programs. Callers import classify alone.
 //
@@ -268,7 +268,7 @@ func resource(r *toolReader, masked map[string]any) string {
 	return strings.TrimSpace(string(b))
 }
 
-// argumentText returns an argument that is a text; of a list (commands[], files[].path), its
+// argumentText returns an argument that is a string; of a list (commands[], files[].path), its
 // texts, one a line. Empty: it is neither.
 func argumentText(args map[string]any, name string) string {
 	name, key, listed := strings.Cut(name, "[]")
@@ -367,7 +367,7 @@ func (c *Classifier) branch(workspace string) string {
 	return name
 }
 
-// Mask removes secrets from a text that is not part of an event, such as an error message.
+// Mask removes secrets from a string that is not part of an event, such as an error message.
 func (c *Classifier) Mask(text string) string {
 	m := &mask.Masker{Mac: c.MAC, Formats: mask.FormatsOf(c.Rows, c.Secrets)}
 	m.Remember(text)

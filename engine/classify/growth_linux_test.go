@@ -31,7 +31,7 @@ func memory(t testing.TB, c *Classifier, tool, key, text string) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// FuzzGrowth: a text of twice the length takes less than three times the memory,
+// FuzzGrowth: a string of twice the length takes less than three times the memory,
 // whatever is repeated in it, as a command and as what is written.
 func FuzzGrowth(f *testing.F) {
 	for _, seed := range []string{"echo a; ", "$(echo ", "\"'a'", "<<E\na\nE\n", "{a,b}", "-----BEGIN PRIVATE KEY-----\n", "sk-", "password is secret ",
@@ -77,7 +77,7 @@ func TestLinearLarge(t *testing.T) {
 	}
 }
 
-// timeOfWriting is how long the processor works for a text that is written.
+// timeOfWriting is how long the processor works for a string that is written.
 func timeOfWriting(t *testing.T, c *Classifier, text string) time.Duration {
 	t.Helper()
 	begin := processorTime(t)

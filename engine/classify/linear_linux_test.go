@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
-// times repeats a text up to n bytes.
+// times repeats a string up to n bytes.
 func times(text string, n int) string { return strings.Repeat(text, max(1, n/len(text))) }
 
 // around puts a command between as many beginnings and ends as n bytes hold.
@@ -23,7 +23,7 @@ func around(begin, end string, n int) string {
 	return strings.Repeat(begin, k) + "echo a" + strings.Repeat(end, k)
 }
 
-// numbered is a text with another number each time.
+// numbered is a string with another number each time.
 func numbered(format string, n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {

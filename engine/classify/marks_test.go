@@ -27,7 +27,7 @@ func actionMarks(t testing.TB, command string) []string {
 	return classifyCall(t, nowhere(), "/srv/shop", "/srv/shop", "Bash", string(args)).Action.Marks
 }
 
-// carried are the ways in which a text gets from an output into an action.
+// carried are the ways in which a string gets from an output into an action.
 var carried = map[string]func(string) string{
 	"plain":      func(s string) string { return s },
 	"base64":     func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// planting is a text of testdata/mask, and the values in it that were made.
+// planting is a string of testdata/mask, and the values in it that were made.
 type planting struct {
 	line   int
 	text   string
@@ -42,7 +42,7 @@ func samples(t *testing.T, r *rand.Rand, name string) []planting {
 	return list
 }
 
-// fill makes the values of a text.
+// fill makes the values of a string.
 func (s *planting) fill(t *testing.T, r *rand.Rand, text string) {
 	t.Helper()
 	for {
@@ -59,7 +59,7 @@ func (s *planting) fill(t *testing.T, r *rand.Rand, text string) {
 	}
 }
 
-// shows returns a value of the planting that is in a text.
+// shows returns a value of the planting that is in a string.
 func (s planting) shows(text string) (string, bool) {
 	for _, v := range s.values {
 		if strings.Contains(text, v) {
@@ -119,7 +119,7 @@ func TestMaskLeavesLikes(t *testing.T) {
 	}
 }
 
-// TestMaskCarriers: the contents of a text is found alike, whatever carries it: a
+// TestMaskCarriers: the contents of a string is found alike, whatever carries it: a
 // command, a file's content, an argument of a server, a result, a prompt.
 func TestMaskCarriers(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 25))
@@ -141,14 +141,14 @@ func TestMaskCarriers(t *testing.T) {
 	}
 }
 
-// maskedAlone is a text as the masker leaves it that has seen no other.
+// maskedAlone is a string as the masker leaves it that has seen no other.
 func maskedAlone(text string) string {
 	m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
 	m.Remember(text)
 	return m.Text(text)
 }
 
-// carriers are events that hold a text, by what holds it.
+// carriers are events that hold a string, by what holds it.
 func carriers(t *testing.T, text string) map[string]engine.Event {
 	t.Helper()
 	call := func(tool, name, value string) engine.Event {
@@ -182,7 +182,7 @@ func classifyEvent(t *testing.T, e engine.Event) engine.Facts {
 	return f
 }
 
-// secretsIn is what is recorded of a text that is not stored; nil: it is stored, masked.
+// secretsIn is what is recorded of a string that is not stored; nil: it is stored, masked.
 func secretsIn(t *testing.T, carrier string, f engine.Facts) *engine.ContentFacts {
 	t.Helper()
 	switch carrier {

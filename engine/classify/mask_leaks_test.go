@@ -13,7 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
 
-// TestNoKindLeaves plants a secret of each kind, as it is in a text, at
+// TestNoKindLeaves plants a secret of each kind, as it is in a string, at
 // each place of an event.
 func TestNoKindLeaves(t *testing.T) {
 	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
@@ -44,7 +44,7 @@ func TestNoKindLeaves(t *testing.T) {
 	}
 }
 
-// eventsWith are events of the tools with a text at each place in turn.
+// eventsWith are events of the tools with a string at each place in turn.
 func eventsWith(t *testing.T, text string) []engine.Event {
 	t.Helper()
 	list := []engine.Event{

@@ -185,7 +185,7 @@ func called(list []engine.Command, c oracleCall) bool {
 	return found && (strings.Contains(all, "?") || !slices.ContainsFunc(c.Args, func(a string) bool { return !strings.Contains(a, "\n") && !holdsWords(all, a) }))
 }
 
-// holdsWords reports whether a text contains the words of an argument that are not
+// holdsWords reports whether a string contains the words of an argument that are not
 // options.
 func holdsWords(text, argument string) bool {
 	return !slices.ContainsFunc(strings.Fields(argument), func(w string) bool {

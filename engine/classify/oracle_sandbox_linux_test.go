@@ -242,7 +242,7 @@ func copyLinks(dir, root string) error {
 	return nil
 }
 
-// layTree writes the files of the sandbox below a directory.
+// layTree writes the files of the sandbox under a directory.
 func layTree(root string) error {
 	for name, text := range oracleTree {
 		dir := filepath.Dir(name)

@@ -31,7 +31,7 @@ import (
 //	              one index keep their order
 //	set_field     sets a field of the tool's input, but not its code
 //
-// An error says which operation does not fit and why. A text in it can be raw.
+// An error says which operation does not fit and why. A string in it can be raw.
 func (c *Classifier) Rewrite(ctx context.Context, e engine.Event, workspace string, ops []engine.Operation) (json.RawMessage, error) {
 	facts, err := c.Classify(ctx, e, workspace)
 	if err != nil {
@@ -141,7 +141,7 @@ func (w *rewriter) open() error {
 	return err
 }
 
-// source returns the code in a field: a text, or a list of one.
+// source returns the code in a field: a string, or a list of one.
 func (w *rewriter) source(f *field, name string) (src string, err error) {
 	var list []string
 	switch {

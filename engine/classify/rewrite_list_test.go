@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The only command of a list is modified like a text; of several, none.
+// The only command of a list is modified like a string; of several, none.
 func TestRewriteList(t *testing.T) {
 	out, err := rewriteCall("run_commands", `{"a":[1.0], "commands" : [ "git push --force" ],"b":"<>"}`, drop(0, "--force"), set(0, "--force-with-lease"))
 	if want := `{"a":[1.0], "commands" : ["git push --force-with-lease"],"b":"<>"}`; err != nil || out != want {

@@ -104,7 +104,7 @@ func shellWords(texts []string) string {
 	return strings.Join(words, " ")
 }
 
-// shellWord writes a text so that every shell reads it as exactly one word. Only characters
+// shellWord writes a string so that every shell reads it as exactly one word. Only characters
 // without a special meaning in any of them stay unquoted.
 func shellWord(text string) string {
 	const bare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+,="

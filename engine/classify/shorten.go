@@ -122,7 +122,7 @@ func (c *cutter) note(field string, size int, text string) {
 	c.cuts = append(c.cuts, cut)
 }
 
-// ellipsis ends a text that was cut.
+// ellipsis ends a string that was cut.
 const ellipsis = "…"
 
 func (c *cutter) string(field, s string, limit int) string {

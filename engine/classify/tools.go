@@ -202,7 +202,7 @@ func (r *toolReader) text(a toolArg, text string) {
 	}
 }
 
-// folder returns the directory that a text names.
+// folder returns the directory that a string names.
 func (r *toolReader) folder(text string) abstract.Value {
 	if rest, home := strings.CutPrefix(text, "~"); home && (rest == "" || rest[0] == '/') {
 		text = r.in.Home + rest
@@ -212,10 +212,10 @@ func (r *toolReader) folder(text string) abstract.Value {
 
 var webAddress = engine.Regexp(`https?://[^\s"'<>()\x60]+`)
 
-// maxAddresses limits the addresses that are read from a text.
+// maxAddresses limits the addresses that are read from a string.
 const maxAddresses = 100
 
-// addressesIn returns the addresses in a text, without its punctuation.
+// addressesIn returns the addresses in a string, without its punctuation.
 func addressesIn(text string) []string {
 	found := webAddress().FindAllString(text, maxAddresses)
 	for i := range found {
@@ -224,7 +224,7 @@ func addressesIn(text string) []string {
 	return found
 }
 
-// path adds an effect of the tool itself on a path; without a text, on the working directory.
+// path adds an effect of the tool itself on a path; without a string, on the working directory.
 func (r *toolReader) path(kind engine.EffectKind, verb string, target abstract.Value, recursive bool) {
 	if target.Text == "" {
 		target = r.in.Cwd
@@ -424,7 +424,7 @@ func (r *toolReader) share() {
 	case "delete":
 		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "delete", Target: abstract.Value{Sure: abstract.Unknown}, Egress: true})
 	default:
-		if len(r.contents)+len(r.script.Effects) > 0 { // a text or a file, not a mere message
+		if len(r.contents)+len(r.script.Effects) > 0 { // a string or a file, not a mere message
 			r.script.Signals[engine.SignalPipeExternal] = true
 		}
 		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Target: abstract.Value{Sure: abstract.Unknown}, Egress: true})

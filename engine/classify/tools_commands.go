@@ -289,7 +289,7 @@ func (r *toolReader) separate(list []string) bool {
 	})
 }
 
-// startsProgram reports whether a text begins with the name of a known program.
+// startsProgram reports whether a string begins with the name of a known program.
 func (r *toolReader) startsProgram(text string) bool {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -308,7 +308,7 @@ func decodedJSON(text string) (v any, ok bool) {
 	return v, json.Unmarshal([]byte(text), &v) == nil
 }
 
-// maxJSON limits the JSON in a text that is examined.
+// maxJSON limits the JSON in a string that is examined.
 const maxJSON = 64 << 10
 
 // proxied handles a call of another tool that the arguments name.
@@ -374,7 +374,7 @@ var (
 	patchGone = engine.Regexp(`(?m)^\*\*\* Delete File: ([^\r\n]+)`)
 )
 
-// patched returns the files that a patch in a text changes.
+// patched returns the files that a patch in a string changes.
 func (r *toolReader) patched(text string) {
 	if !strings.Contains(text, "*** Begin Patch") && !(strings.Contains(text, "\n+++ ") && strings.Contains(text, "--- ")) {
 		return

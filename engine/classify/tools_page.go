@@ -96,7 +96,7 @@ func wordByte(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// assigned reports whether the expression before a text is assigned to: as the target of an
+// assigned reports whether the expression before a string is assigned to: as the target of an
 // assignment, in a pattern or by a loop.
 func assigned(rest string) bool {
 	rest = strings.TrimLeft(rest, " \t\r\n)]}'\"`")

@@ -221,7 +221,7 @@ func (r *toolReader) server() string {
 	return strings.ToLower(r.name)
 }
 
-// selected returns the texts of the arguments that a step names, a text of the row, or an
+// selected returns the texts of the arguments that a step names, a string of the row, or an
 // unknown text.
 func (r *toolReader) selected(names string) []abstract.Value {
 	if text, ok := strings.CutPrefix(names, "="); ok {

@@ -27,7 +27,7 @@ func LocalWorld(home, tempDir string, guard []string) System {
 // by the usual places; empty: none.
 func HomeOf(dir string) string { return place.HomeOf(dir) }
 
-// HasPersonal reports whether a text contains personal data of some kinds, which
+// HasPersonal reports whether a string contains personal data of some kinds, which
 // are engine.PersonalKinds.
 func HasPersonal(text string, kinds []string) bool { return mask.HasPersonal(text, kinds) }
 

@@ -26,7 +26,7 @@ const (
 	maxCodeOfKind   = 3 // of these, of one kind
 )
 
-// writing is a text that a call puts into a file.
+// writing is a string that a call puts into a file.
 type writing struct {
 	path string
 	old  string // of an edit: the text that is replaced
@@ -56,7 +56,7 @@ func (c *Classifier) written(r *toolReader, res *place.Resolver, m *mask.Masker)
 	return list
 }
 
-// codeOf judges one text. ok: it has an effect to report.
+// codeOf judges one string. ok: it has an effect to report.
 func (c *Classifier) codeOf(w writing, r *toolReader, res *place.Resolver, m *mask.Masker) (engine.Code, bool) {
 	e := res.Effect(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Target: abstract.Value{Text: w.path}, Dir: r.in.Cwd,
 		Command: -1})
@@ -76,7 +76,7 @@ func (c *Classifier) codeOf(w writing, r *toolReader, res *place.Resolver, m *ma
 	return code, code.Digest != "" || whole && w.edit
 }
 
-// wholeText returns the contents of a file before and after a text is put into it, and whether
+// wholeText returns the contents of a file before and after a string is put into it, and whether
 // they are complete.
 func (c *Classifier) wholeText(w writing, e *engine.Effect) (before, now string, whole bool) {
 	if e.Exists == "yes" && c.World.ReadHead != nil {
@@ -116,7 +116,7 @@ func digestOfCode(e *engine.Effect) string {
 	return strings.Join([]string{string(e.Kind), e.Verb, e.Place(), e.Target, e.Object, string(e.Certainty)}, "\x00")
 }
 
-// judge interprets a text by its kind, and records what it would do.
+// judge interprets a string by its kind, and records what it would do.
 func (c *Classifier) judge(code *engine.Code, file, text string, r *toolReader, res *place.Resolver, m *mask.Masker) {
 	run := &toolReader{in: r.in, contents: map[string]string{}, script: readKind(code.Kinds, file, text, r.in)}
 	a := assemble(run, res)
@@ -134,7 +134,7 @@ func (c *Classifier) judge(code *engine.Code, file, text string, r *toolReader, 
 	code.Digest = c.digestOf(code)
 }
 
-// textSignals are signals about how a text is written, which do no harm by themselves.
+// textSignals are signals about how a string is written, which do no harm by themselves.
 var textSignals = []engine.Signal{engine.SignalDryRun, engine.SignalUnknownCommand, engine.SignalMuted, engine.SignalUnbounded}
 
 // digestOf identifies what code does: another text that does the same has the same digest.
@@ -150,7 +150,7 @@ func (c *Classifier) digestOf(code *engine.Code) string {
 	return c.MAC([]byte(strings.Join(parts, "\x01")))[:16]
 }
 
-// readKind returns what a text of a kind would do. The reader of a kind is not a matter of
+// readKind returns what a string of a kind would do. The reader of a kind is not a matter of
 // policy: there is one for each supported language.
 func readKind(kinds []string, file, text string, in shell.Input) abstract.Script {
 	reader := tasks.Reader{Prose: proseKeys(in.Rows), Does: pairsOf(in.Rows, "code.calls").first}
@@ -180,7 +180,7 @@ func readKind(kinds []string, file, text string, in shell.Input) abstract.Script
 	}
 }
 
-// readText returns what a text that is not code by its name would do, in any language in which
+// readText returns what a string that is not code by its name would do, in any language in which
 // someone may run it.
 func readText(file, text string, reader tasks.Reader, in shell.Input) abstract.Script {
 	s := shell.ReadCode(file, "shell", []string{text}, in)
@@ -191,11 +191,11 @@ func readText(file, text string, reader tasks.Reader, in shell.Input) abstract.S
 	return s
 }
 
-// anyLanguages are the languages besides the shell's in which a text is interpreted if its
+// anyLanguages are the languages besides the shell's in which a string is interpreted if its
 // name does not indicate its language.
 var anyLanguages = []string{"python", "node", "ruby", "perl", "php"}
 
-// joinScripts combines what two readers found in one text.
+// joinScripts combines what two readers found in one string.
 func joinScripts(a, b abstract.Script) abstract.Script {
 	r := &toolReader{script: a}
 	r.run(b)
@@ -291,7 +291,7 @@ func (r *toolReader) writings() []writing {
 	return list
 }
 
-// textsIn searches for texts next to the path of a file, or below it.
+// textsIn searches for texts next to the path of a file, or under it.
 func (r *toolReader) textsIn(list []writing, v any, file, old string, depth int) []writing {
 	switch v := v.(type) {
 	case []any:

@@ -1,9 +1,9 @@
-// Package detect searches the raw texts of a call (its arguments, the contents that it writes, its
-// results) for the patterns that a policy declares. It reports how often each detector matched,
-// never a text.
+// Package detect searches the raw texts of a call (its arguments, the contents that it
+// writes, its results) for the patterns that a policy declares. It reports how often each
+// detector matched, never the text.
 //
 // Patterns are RE2, so that time is linear in the length of the text. Most
-// texts contain none of the words that a pattern requires: one pass over a text
+// texts contain none of the words that a pattern requires: one pass over a string
 // finds where such words are, and a pattern runs only around them.
 //
 // Out of scope: what to search for, how matches are judged (policy), and
@@ -120,7 +120,7 @@ func (s *Set) Detect(e engine.Event) map[string]int64 {
 	return s.report(counts)
 }
 
-// Finds reports whether the detector at an index matches a text, regardless of
+// Finds reports whether the detector at an index matches a string, regardless of
 // place and time.
 func (s *Set) Finds(index int, in string) bool {
 	everywhere := text{in, []engine.Place{engine.PlaceArguments, engine.PlaceContents, engine.PlaceResults}}
@@ -155,7 +155,7 @@ func (d *detector) looksAt(tool string) bool {
 	})
 }
 
-// count adds the matches in one text.
+// count adds the matches in one string.
 func (s *Set) count(t text, concerned []int, counts []int64) {
 	found := s.words().find(t.text)
 	for _, i := range concerned {

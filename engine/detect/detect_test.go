@@ -168,10 +168,10 @@ func TestNewErrors(t *testing.T) {
 		{"fo++", "pattern: ++: RE2 has no atomic groups"},
 		{`\y`, `pattern: invalid escape sequence: \y`},
 		{"a{1001}", "invalid repeat count: {1001}"},
-		{"foo*|", "matches the empty text"},
-		{`\b`, "matches the empty text"},
-		{"(a?){3}", "matches the empty text"},
-		{"a{0}", "matches the empty text"},
+		{"foo*|", "matches the empty string"},
+		{`\b`, "matches the empty string"},
+		{"(a?){3}", "matches the empty string"},
+		{"a{0}", "matches the empty string"},
 	} {
 		if _, err := New([]Detector{one(test.pattern)}, places); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.pattern, err, test.want)

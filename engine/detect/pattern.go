@@ -28,7 +28,7 @@ func newPattern(source string) (*pattern, error) {
 		return nil, explain(err)
 	}
 	if shortest(tree) == 0 {
-		return nil, errors.New("it matches the empty text, and so everywhere; require at least one character")
+		return nil, errors.New("it matches the empty string, and so everywhere; require at least one character")
 	}
 	return &pattern{
 		words: required(tree), longest: longest(tree),
@@ -45,10 +45,10 @@ func explain(err error) error {
 	return err
 }
 
-// span is a part of a text, in bytes.
+// span is a part of a string, in bytes.
 type span struct{ from, to int }
 
-// count reports how often the pattern matches a text, without overlaps, at most
+// count reports how often the pattern matches a string, without overlaps, at most
 // limit times. Where its required words are known, it searches only around
 // them: far enough that no match touches the edge of what it sees, so that ^, $
 // and \b mean what they mean in the whole text.

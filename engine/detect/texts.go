@@ -2,7 +2,7 @@ package detect
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// text is one text of a call.
+// text is one string of a call.
 type text struct {
 	text   string
 	places []engine.Place
@@ -40,7 +40,7 @@ func (s *Set) texts(e engine.Event) []text {
 }
 
 // jsonTexts returns the strings of a document, in an order that may change from
-// one call to the next. What is not a document is one text, in all places.
+// one call to the next. What is not a document is one string, in all places.
 func jsonTexts(raw []byte, all []engine.Place, placesOf func(name string) []engine.Place) []text {
 	if len(raw) == 0 {
 		return nil

@@ -2,7 +2,7 @@ package detect
 
 import "slices"
 
-// words finds many words in one pass over a text, after Aho and Corasick. It
+// words finds many words in one pass over a string, after Aho and Corasick. It
 // ignores the case of ASCII letters.
 type words struct {
 	patterns []*pattern
@@ -106,7 +106,7 @@ func (w *words) link() {
 	}
 }
 
-// find finds all words in a text.
+// find finds all words in a string.
 func (w *words) find(text string) *found {
 	f := &found{}
 	at := int32(0)

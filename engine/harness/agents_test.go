@@ -265,7 +265,7 @@ func TestAgentsTimeouts(t *testing.T) {
 	}
 }
 
-// A text that contains the arguments is read as strictly as a document.
+// A string that contains the arguments is read as strictly as a document.
 func TestCopilotStrings(t *testing.T) {
 	const doc = `{"sessionId":"s1","toolName":"bash","toolArgs":%q}`
 	e, err := DecodeCopilot(copilotPre, []byte(fmt.Sprintf(doc, `{"command":"ls"}`)), "")

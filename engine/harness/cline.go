@@ -24,7 +24,7 @@ const (
 func ClineEvents() []string { return eventNames(cline().events) }
 
 // cline describes the documents of Cline. What they contain of a call twice is read where its
-// types are kept (tool_call), not where each value is a text (preToolUse).
+// types are kept (tool_call), not where each value is a string (preToolUse).
 func cline() dialect {
 	return dialect{agent: Cline, ids: true,
 		keys: keys{event: "hookName", session: "taskId", agent: "agent_id", stamp: "timestamp", tool: "tool_call.name",
@@ -123,7 +123,7 @@ func DecodeCline(event string, raw []byte, project string) (engine.Event, error)
 // ClineTimeout returns the time that a hook has. The client waits for 40 s at least.
 func ClineTimeout(event string) time.Duration { return min(ClaudeCodeTimeout(event), 40*time.Second) }
 
-// clineShell is the tool whose calls can be replaced by a command that prints a text.
+// clineShell is the tool whose calls can be replaced by a command that prints a string.
 const clineShell = "run_commands"
 
 // clineOutput is the document that the client reads from a hook's standard output.
@@ -190,7 +190,7 @@ func clineCancel(text, otherwise string) []byte {
 	return encode(clineOutput{Cancel: true, Error: cmp.Or(text, otherwise)})
 }
 
-// The command that stands for a denial: it prints a text, in each shell in the same way.
+// The command that stands for a denial: it prints a string, in each shell in the same way.
 const (
 	denialStart = "echo 'reviewer: this call was denied and did not run. "
 	denialEnd   = "'"
@@ -216,7 +216,7 @@ func isDenial(args json.RawMessage) bool {
 	return starts && ends && text == harmless(text)
 }
 
-// harmless returns a text without characters that have a meaning between single quotes in sh,
+// harmless returns a string without characters that have a meaning between single quotes in sh,
 // PowerShell or cmd, where these quotes have none.
 func harmless(text string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {

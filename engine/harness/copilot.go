@@ -153,7 +153,7 @@ func copilotChannels() engine.Channels {
 			How: "`modifiedArgs`, without a decision"},
 		{Way: engine.WayContext, Support: engine.SupportAdvisory,
 			Phases: []engine.Phase{engine.PhasePre, engine.PhasePost, engine.PhaseStop},
-			How:    "`additionalContext`, and `decision: block` at agentStop, after which the agent goes on once"},
+			How:    "`additionalContext`, and `decision: block` at agentStop, after which the agent continues once"},
 		{Way: engine.WayReplace, Support: engine.SupportNone,
 			How: "the client could (`modifiedResult`), but reviewer does not replace results"},
 		{Way: engine.WayStop, Support: engine.SupportNone,

@@ -61,7 +61,7 @@ type dialect struct {
 
 	ids         bool // each call has an id before it runs; false: engine/review makes one
 	looseInput  bool // the input of a call may be a string that contains an object
-	blankPrompt bool // a prompt without a text is not a person's
+	blankPrompt bool // a prompt without a string is not a person's
 
 	// prepare renames keys that differ between this agent's events; nil: none.
 	prepare func(document)
@@ -188,7 +188,7 @@ func (l dialect) answerPhase(event string) engine.Phase {
 }
 
 // fail encodes an answer if there is none: before a tool call, and where the event is
-// unknown, exit status 2 with a text. Everywhere else it is silent: a failing hook there would
+// unknown, exit status 2 with a string. Everywhere else it is silent: a failing hook there would
 // lose the person's prompt, or start the agent's loop again without an end.
 func (l dialect) fail(event, text string) (stdout []byte, stderr string, exit int) {
 	phase := l.answerPhase(event)

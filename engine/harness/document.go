@@ -104,7 +104,7 @@ func (d document) decode(to any, path, what string) error {
 	return nil
 }
 
-// stamp returns a time as the agent wrote it, a number or a text; empty: there is none.
+// stamp returns a time as the agent wrote it, a number or a string; empty: there is none.
 func (d document) stamp(path string) string {
 	raw := string(d.raw(path))
 	if len(raw) > maxStamp {

@@ -53,7 +53,7 @@ func droidChannels() engine.Channels {
 	}
 }
 
-// EncodeDroid encodes an answer for the client, which ignores a text before the object. To allow
+// EncodeDroid encodes an answer for the client, which ignores a string before the object. To allow
 // a call, nothing is sent: `permissionDecision: allow` runs calls that the client itself would
 // refuse.
 func EncodeDroid(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
@@ -83,7 +83,7 @@ func encodeDroidPre(a engine.Answer) []byte {
 	return encode(claudeCodeOutput{Specific: s})
 }
 
-// notice is a text for the person alone; without a text, nothing.
+// notice is a string for the person alone; without a string, nothing.
 func notice(text string) []byte {
 	if text == "" {
 		return nil

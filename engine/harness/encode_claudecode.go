@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// maxText limits a text in UTF-16 units: the client writes anything longer than
+// maxText limits a string in UTF-16 units: the client writes anything longer than
 // 10,000 to a file and shows a preview, which would cut off the end of a
 // denial.
 const maxText = 9500
@@ -144,7 +144,7 @@ func encodeModify(a engine.Answer) []byte {
 	return encode(claudeCodeOutput{SystemMessage: a.Text, Specific: s})
 }
 
-// isObject reports whether a text is a JSON object: the client accepts no other
+// isObject reports whether a string is a JSON object: the client accepts no other
 // input, and runs the original call when it gets one.
 func isObject(raw json.RawMessage) bool {
 	return json.Valid(raw) && bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{"))
@@ -206,7 +206,7 @@ func encode[T claudeCodeOutput | geminiOutput | copilotOutput | clineOutput | cu
 	return b.Bytes()
 }
 
-// shorten cuts the middle of a text: its start describes the error, its end what to do.
+// shorten cuts the middle of a string: its start describes the error, its end what to do.
 func shorten(s string, limit int) string {
 	if len(s) <= limit {
 		return s // a UTF-16 unit takes at least one byte of UTF-8

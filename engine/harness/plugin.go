@@ -110,7 +110,7 @@ func encodeContextOnly(event string, a engine.Answer) []byte {
 }
 
 // pluginChannels states what a plugin does with an answer; at says at which phases the model
-// reads a text.
+// reads a string.
 func pluginChannels(deny, change string, at ...engine.Phase) engine.Channels {
 	return engine.Channels{
 		{Way: engine.WayDeny, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre}, How: deny},

@@ -175,7 +175,7 @@ func TestSixAnswersAreObeyed(t *testing.T) {
 	}
 }
 
-// A failure before a call is a denial with a text; anywhere else it is silent, or the prompt would
+// A failure before a call is a denial with a string; anywhere else it is silent, or the prompt would
 // be lost and the loop never end.
 func TestSixFailures(t *testing.T) {
 	for _, agent := range six() {

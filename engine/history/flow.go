@@ -147,7 +147,7 @@ func (h *State) foldOutput(r *engine.Record, o engine.Outcome) {
 	}
 }
 
-// turned lists the labels of a text that an action transforms without other
+// turned lists the labels of a string that an action transforms without other
 // inputs: its output has them too. A program that is run may print something of
 // its own, so then only the label of a secret remains.
 func (h *State) turned(a *engine.Action) []engine.Label {
@@ -230,16 +230,16 @@ func onlyInstalls(a *engine.Action, command int) bool {
 	return e.Command >= 0 && e.Command < len(a.Commands) && e.Command != command && wholeProgram(e, &a.Commands[e.Command])
 }
 
-// copyThreshold is the number of shared literals from which a text counts as a copy of
+// copyThreshold is the number of shared literals from which a string counts as a copy of
 // what was read, and not as one that uses its names.
 const copyThreshold = 12
 
-// maxForeignShare is the number of marks per one shared mark from which a text still
+// maxForeignShare is the number of marks per one shared mark from which a string still
 // counts as the agent's own.
 const maxForeignShare = 4
 
 // writes lists the labels of texts that an action writes from its own
-// arguments. A text that only uses names that were read, such as those of
+// arguments. A string that only uses names that were read, such as those of
 // fields and ids, or one address among many of its own, is the agent's own: it
 // counts as coming from outside if it is a copy, or if it contains something
 // that could be an instruction and little else.

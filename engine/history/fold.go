@@ -267,7 +267,7 @@ func (h *State) foldWrite(n int64, e *engine.Effect) {
 	h.place(e)
 }
 
-// place notes where a path lies that is written or deleted.
+// place notes the location of a path that is written or deleted.
 func (h *State) place(e *engine.Effect) {
 	key := truncateKey(e.Place())
 	if key == "" {

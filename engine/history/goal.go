@@ -157,7 +157,7 @@ func (s *goalState) named(e *engine.Effect) bool {
 }
 
 // given reports whether a person wrote the path of an effect in full, or that of a folder that
-// contains it. A directory just below the root does not count.
+// contains it. A directory just under the root does not count.
 func (s *goalState) given(e *engine.Effect) bool {
 	if e.Host != "" || e.Short == "" || e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
 		return false

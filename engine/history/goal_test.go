@@ -22,7 +22,7 @@ func (s *tale) scope(path string) *tale {
 	return s
 }
 
-// mark is a hash of a text, as a classifier makes marks and words.
+// mark is a hash of a string, as a classifier makes marks and words.
 func mark(text string) string { return engine.HexSum([]byte(text))[:hashDigits] }
 
 func marks(texts ...string) []string {
@@ -387,7 +387,7 @@ func TestTouched(t *testing.T) {
 	}
 }
 
-// A manual override of the scope applies to the place and all below it, but not to a
+// A manual override of the scope applies to the place and all under it, but not to a
 // path of which only the beginning is known; it can be revoked.
 func TestScopeByHand(t *testing.T) {
 	h := New()

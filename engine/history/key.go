@@ -51,7 +51,7 @@ func prefix(digest string, n int) string {
 	return digest[:n]
 }
 
-// plain reports whether a text is the same in JSON as outside.
+// plain reports whether a string is the same in JSON as outside.
 func plain(s string) bool {
 	if plainASCII(s) {
 		return true

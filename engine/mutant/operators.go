@@ -49,7 +49,7 @@ func Operators() []Operator {
 		{Conditions, DropOperand, "one side of && or || is removed", "a && b", "b"},
 		{Conditions, NegateQuestion, "! is added, or removed", `"x" in c.flags`, `!("x" in c.flags)`},
 		{Conditions, SwapComparison, "== and != are swapped; the boundary of < <= > >= is included or excluded", "n > 2", "n >= 2"},
-		{Conditions, ChangeLiteral, "a text is changed, a number incremented, true and false swapped", `"kubectl"`, `"kubectl~"`},
+		{Conditions, ChangeLiteral, "a string is changed, a number incremented, true and false swapped", `"kubectl"`, `"kubectl~"`},
 		{Conditions, SwapQuantifier, "exists and all are swapped", "list.exists(x, …)", "list.all(x, …)"},
 		{Conditions, AssumePresent, "has(x) is true", "has(history.call)", "true"},
 		{Conditions, DropElement, "one of the first five items of a literal list is removed", `["a", "b"]`, `["b"]`},

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// visible returns up to a number of characters of a text, in which those that a person
+// visible returns up to a number of characters of a string, in which those that a person
 // cannot see, or that reorder others on a screen, are escaped (\u202e). The notes describe
 // what was changed.
 func visible(text string, most int) (shown string, notes []string) {

@@ -223,7 +223,7 @@ func name(sid *windows.SID) string {
 // OpenFile opens a file as os.OpenFile does. Others may rename and delete it in the meantime, which
 // Windows refuses for files opened in other ways.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
-	dir, err := os.OpenRoot(filepath.Dir(path)) // files opened below a root are shared so
+	dir, err := os.OpenRoot(filepath.Dir(path)) // files opened under a root are shared so
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (r *Reviewer) fitStop(rec *engine.Record) {
 	rec.Answer.Unmet = append(rec.Answer.Unmet, engine.Unmet{Want: engine.WayStop, Used: used})
 }
 
-// wanted returns the way that an answer needs; empty: none. A text for an agent that
+// wanted returns the way that an answer needs; empty: none. A string for an agent that
 // wants to stop is for the person, unless it is to go on.
 func wanted(rec *engine.Record) engine.Way {
 	switch effect := rec.Answer.Effect; {

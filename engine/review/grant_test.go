@@ -247,7 +247,7 @@ func TestAnswersOfOtherSessions(t *testing.T) {
 	}
 	replayed := history.NewInput(l.last(), before, engine.View{})
 	if d := cmp.Diff(replayed.Request.Answers, seen); d != "" || len(seen) != 1 {
-		t.Errorf("policy saw something else than a replay does: %s", d)
+		t.Errorf("policy saw something other than a replay does: %s", d)
 	}
 }
 

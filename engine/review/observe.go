@@ -66,7 +66,7 @@ func (r *Reviewer) compare(h *review, got *Checkpointed) *engine.Observed {
 	return o
 }
 
-// leads reports whether something changed below a folder: it is then only the way to it.
+// leads reports whether something changed under a folder: it is then only the way to it.
 func leads(folder string, changes []FileChange, mask func(string) string) bool {
 	return slices.ContainsFunc(changes, func(c FileChange) bool { return strings.HasPrefix(mask(c.Path), folder+"/") })
 }

@@ -224,7 +224,7 @@ func clipList(s []string, text, list int) []string {
 	return s
 }
 
-// clipText cuts the middle of a text down to about n bytes in JSON: the end of a denial tells
+// clipText cuts the middle of a string down to about n bytes in JSON: the end of a denial tells
 // the agent what to do next.
 func clipText(s string, n int) string {
 	if engine.JSONLen(s) <= n {

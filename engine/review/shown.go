@@ -14,9 +14,9 @@ import (
 
 // Limits of a request: what people read of one call, and the size of its file.
 const (
-	maxContent   = 24 << 10 // bytes of one text, as JSON
+	maxContent   = 24 << 10 // bytes of one string, as JSON
 	maxContents  = 72 << 10 // of all of them
-	maxMasked    = 96 << 10 // of a text, that are masked: a secret that begins before the end of what is shown ends in them
+	maxMasked    = 96 << 10 // of a string, that are masked: a secret that begins before the end of what is shown ends in them
 	maxBefore    = 5        // latest actions
 	maxLooked    = 40       // records that are read to find them
 	maxBeforeLen = 200
@@ -47,7 +47,7 @@ func (r *Reviewer) contents(h *review) (list []approval.Content, unseen []string
 	return list, unseen
 }
 
-// beginning returns the beginning of a text, masked.
+// beginning returns the beginning of a string, masked.
 func (r *Reviewer) beginning(text string, n int) string {
 	if n <= 2 {
 		return "…"

@@ -1,13 +1,14 @@
-// Package run supervises one run of a coding agent: it starts the agent's command, owns every process
-// that comes of it, passes terminal, streams and signals through, reads the stream that the agent writes,
-// enforces limits, and ends with a Summary.
+// Package run supervises one run of a coding agent: it starts the agent's command,
+// supervises every process that descends from it, passes the terminal, standard streams and
+// signals through, reads the stream that the agent writes, enforces limits, and ends with a
+// Summary.
 //
 //	r, err := run.Start(ctx, run.Options{Command: []string{"claude", "-p", "…"}})
 //	for e := range r.Events() { … }
 //	summary := r.Wait()
 //
-// Out of scope: which limits hold and what a difference leads to (policy, handed in), what the calls
-// of the agent mean and what was decided about them (Review is handed in), what a process may reach
+// Out of scope: which limits apply and what a difference leads to (policy, passed in), what the calls
+// of the agent mean and what was decided about them (Review is passed in), what a process may reach
 // (engine/run/sandbox, engine/run/proxy), and how a summary is shown.
 package run
 
@@ -22,7 +23,7 @@ import (
 type Limits struct {
 	Time      time.Duration
 	Memory    int64 // bytes, of all processes together
-	Tokens    int64 // that the model wrote, as far as the agent tells
+	Tokens    int64 // that the model wrote, if the agent reports it
 	Cost      float64
 	Processes int
 	OpenFiles int   // of one process
@@ -51,36 +52,37 @@ type Options struct {
 	// command's standard output is a pipe, which is copied to Stdout.
 	Stdin, Stdout, Stderr *os.File
 
-	// Lines is called with each complete line of standard output, without its end; longer ones than MaxLine
+	// Lines is called with each complete line of standard output, without its line end; longer ones than MaxLine
 	// are left out. Nil: standard output is not read.
 	Lines func(line []byte)
 
-	// Review is asked every Interval, and a last time after the end, what the run did besides; nil: nobody is.
+	// Review is called every Interval, and once more after the end, to report what else the run did; nil: nothing else is reviewed.
 	Review func(last bool) Reviewed
 
 	// Report lets the run go on where a limit is reached, or Review names a reason to end it: an event says so.
 	Report bool
 
 	Interval time.Duration // between measurements; 0: 200 ms
-	Grace    time.Duration // between the request to end and the end; 0: 500 ms
-	Wait     bool          // the run ends with its last process; false: with its first, and the others are ended
+	Grace    time.Duration // between SIGTERM and SIGKILL; 0: 500 ms
+	Wait     bool          // the run ends with its last process; false: with its first, and the others are terminated
 
-	// Helper is this program and the arguments that make it call Main, which prepares the command; nil: the command is
-	// started as it is, without limits of single processes. It is told what to do through a pipe.
+	// Helper is this program and the arguments that make it call Main, which prepares the
+	// command; nil: the command is started directly, without limits per process. It gets its
+	// orders through a pipe.
 	Helper []string
 
 	// Confine prepares the confinement of the command, which the helper applies; nil: there is none.
 	Confine Confinement
 }
 
-// Reviewed is what those who know the agent's conversation and the log say about a run so far.
+// Reviewed is what is known about a run so far from the agent's conversation and the log.
 type Reviewed struct {
 	Usage  Tokens
 	Stop   string  // a reason to end the run; empty: none
 	Events []Event // since the last time
 }
 
-// Tokens is what the model used, as far as the agent tells.
+// Tokens is what the model used, if the agent reports it.
 type Tokens struct {
 	Output int64
 	Cost   float64 // US dollars; 0: unknown
@@ -106,17 +108,17 @@ const (
 
 // The results of a run.
 const (
-	ResultEnded   = "ended"   // by itself, with the agent's own exit code
+	ResultEnded   = "ended"   // on its own, with the agent's exit code
 	ResultStopped = "stopped" // by somebody, or by policy
 	ResultLimit   = "limit"   // a limit was reached
 )
 
 // Outcome is what this package knows about a run that has ended.
 type Outcome struct {
-	Exit     int // of the command, as a shell has it: 128 and the number of a signal
+	Exit     int // of the command, as a shell reports it: for a signal, 128 plus its number
 	Result   string
 	Limit    string // the name of the limit that was reached
-	Reason   string // why it did not end by itself
+	Reason   string // why it did not end on its own
 	Began    time.Time
 	Ended    time.Time
 	Usage    tree.Usage
@@ -124,5 +126,5 @@ type Outcome struct {
 	Tokens   Tokens
 	Ways     tree.Ways
 	Leftover []tree.Process // that still ran when the command had ended
-	Stuck    []tree.Process // that could not be ended
+	Stuck    []tree.Process // that could not be terminated
 }

@@ -14,12 +14,13 @@ import (
 	"syscall"
 )
 
-// Main is the helper: it sets limits, confines itself, and becomes the command. It returns only if it
-// could not, after it has told the supervisor. apply confines the process; give passes files back.
+// Main is the helper: it sets limits, confines itself, and becomes the command. It returns
+// only on failure, which it has reported to the supervisor. apply confines the process;
+// give passes files back.
 func Main(apply func(raw []byte, give func(files ...int) error) error) error {
 	var stat syscall.Stat_t
 	if syscall.Fstat(orderFD, &stat) != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFSOCK {
-		return errors.New("this command is started by `reviewer run`, and not by people")
+		return errors.New("this command is started by `reviewer run`, not by people")
 	}
 	syscall.CloseOnExec(orderFD)
 	err := become(apply)
@@ -44,8 +45,8 @@ func become(apply func(raw []byte, give func(files ...int) error) error) error {
 	return fmt.Errorf("%s: %w", t.Program, syscall.Exec(t.Program, t.Args, os.Environ()))
 }
 
-// orders reads what the supervisor says. It is not an os.File, which would be closed when it is collected:
-// the supervisor takes that for the beginning of the command.
+// orders reads the supervisor's orders. It is not an os.File, which would be closed by the
+// garbage collector: to the supervisor, that means that the command has begun.
 type orders struct{}
 
 // Read implements io.Reader.
@@ -64,20 +65,20 @@ func readTask() (t task, err error) {
 	in := bufio.NewReader(orders{})
 	line, err := in.ReadString('\n')
 	if err != nil {
-		return t, fmt.Errorf("hear from the supervisor: %w", err)
+		return t, fmt.Errorf("receive from the supervisor: %w", err)
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(line))
 	if err != nil {
-		return t, fmt.Errorf("hear from the supervisor: %w", err)
+		return t, fmt.Errorf("receive from the supervisor: %w", err)
 	}
 	raw := make([]byte, n)
 	if _, err := io.ReadFull(in, raw); err != nil {
-		return t, fmt.Errorf("hear from the supervisor: %w", err)
+		return t, fmt.Errorf("receive from the supervisor: %w", err)
 	}
 	return t, json.Unmarshal(raw, &t)
 }
 
-// limit sets the limits of single processes, which those that are started inherit.
+// limit sets the limits per process, which child processes inherit.
 func (t task) limit() error {
 	limits := map[int]uint64{syscall.RLIMIT_NOFILE: t.OpenFiles, syscall.RLIMIT_FSIZE: t.FileSize}
 	for resource, n := range limits {

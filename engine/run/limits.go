@@ -34,7 +34,7 @@ func (r *Run) checks() []check {
 		{LimitTime, time.Since(r.out.Began).Seconds(), l.Time.Seconds(), "the run took %s, more than %s", seconds},
 		{LimitMemory, float64(u.Memory), float64(l.Memory), "the run used %s of memory, more than %s", mebibytes},
 		{LimitProcesses, float64(u.Processes), float64(l.Processes), "the run had %s processes, more than %s", whole},
-		{LimitWritten, float64(u.Written), float64(l.Written), "the run wrote %s to disks, more than %s", mebibytes},
+		{LimitWritten, float64(u.Written), float64(l.Written), "the run wrote %s to disk, more than %s", mebibytes},
 		{LimitTokens, float64(r.out.Tokens.Output), float64(l.Tokens), "the model wrote %s tokens, more than %s", whole},
 		{LimitCost, r.out.Tokens.Cost, l.Cost, "the run cost %s, more than %s", dollars},
 	}
@@ -45,7 +45,7 @@ func mebibytes(n float64) string { return fmt.Sprintf("%.0f MiB", n/(1<<20)) }
 func whole(n float64) string     { return fmt.Sprintf("%.0f", n) }
 func dollars(n float64) string   { return fmt.Sprintf("$%.2f", n) }
 
-// review asks what else happened, passes it on, and returns a reason to stop.
+// review calls Options.Review, passes on what it reports, and returns a reason to stop.
 func (r *Run) review(last bool) string {
 	if r.o.Review == nil {
 		return ""

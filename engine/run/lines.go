@@ -46,7 +46,7 @@ func (s *splitter) keep(b []byte) {
 	}
 }
 
-// end passes on a last line without an end.
+// end passes on a last line that has no line end.
 func (s *splitter) end() {
 	if len(s.line) > 0 && !s.long {
 		s.each(s.line)

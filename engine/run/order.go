@@ -11,14 +11,14 @@ type Confinement interface {
 	Attr(*syscall.SysProcAttr)
 	// Order is what the helper has to do, as Apply in the helper understands it.
 	Order() (json.RawMessage, error)
-	// Given takes the files that the helper passes back. They are its own from then on.
+	// Given receives the files that the helper passes back, and owns them from then on.
 	Given(files []int) error
 }
 
 // orderFD is the helper's end of the socket to the supervisor: the first after the standard streams.
 const orderFD = 3
 
-// task is what the supervisor tells the helper.
+// task contains the supervisor's orders for the helper.
 type task struct {
 	Program   string          `json:"program"`
 	Args      []string        `json:"args"`
@@ -27,7 +27,7 @@ type task struct {
 	Confine   json.RawMessage `json:"confine,omitempty"`
 }
 
-// reply is what the helper says before it becomes the command.
+// reply is what the helper sends before it becomes the command.
 type reply struct {
 	Error string `json:"error,omitempty"`
 	Files int    `json:"files,omitempty"` // that come with it

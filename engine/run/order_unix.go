@@ -126,13 +126,13 @@ func receive(fd int) (reply, []int, error) {
 	}
 	switch {
 	case err != nil:
-		return reply{}, nil, fmt.Errorf("hear from the command's process: %w", err)
+		return reply{}, nil, fmt.Errorf("receive from the command's process: %w", err)
 	case n == 0:
 		return reply{}, nil, io.EOF
 	}
 	var said reply
 	if err := json.Unmarshal(b[:n], &said); err != nil {
-		return reply{}, nil, fmt.Errorf("hear from the command's process: %w", err)
+		return reply{}, nil, fmt.Errorf("receive from the command's process: %w", err)
 	}
 	files, err := received(rights[:m])
 	if err == nil && len(files) != said.Files {

@@ -74,10 +74,10 @@ func orElse(d, usual time.Duration) time.Duration {
 // Events returns what happens, until the run has ended.
 func (r *Run) Events() <-chan Event { return r.events }
 
-// Stop ends the run: its processes are asked to end, and ended after Options.Grace.
+// Stop ends the run: its processes get SIGTERM, and after Options.Grace SIGKILL.
 func (r *Run) Stop(reason string) { r.end(ending{ResultStopped, "", reason}) }
 
-// Pid returns the number of the first process.
+// Pid returns the process ID of the first process.
 func (r *Run) Pid() int { return r.pid }
 
 // Tree returns the processes of the run.
@@ -115,8 +115,8 @@ func (r *Run) tell(e Event) {
 	}
 }
 
-// supervise starts the command and stays with it. It keeps its thread: the kernel ends the command
-// together with the thread that started it.
+// supervise starts the command and supervises it. It keeps its thread, since the kernel
+// kills the command when the thread that started it ends.
 func (r *Run) supervise(ctx context.Context, started chan<- error) {
 	runtime.LockOSThread()
 	defer close(r.done)
@@ -127,7 +127,7 @@ func (r *Run) supervise(ctx context.Context, started chan<- error) {
 	}
 	started <- nil
 	r.tell(Event{Kind: EventStarted, Text: r.o.Command[0], Pid: r.Pid()})
-	defer context.AfterFunc(ctx, func() { r.Stop("the supervisor was asked to end") })()
+	defer context.AfterFunc(ctx, func() { r.Stop("the supervisor was asked to terminate") })()
 	why := r.watch()
 	r.finish(why)
 }
@@ -170,7 +170,7 @@ func (r *Run) start() error {
 	return nil
 }
 
-// abandon ends what was started of a command that cannot be started completely.
+// abandon terminates a command that could not be started completely.
 func (r *Run) abandon() error {
 	if r.cmd.Process == nil {
 		return nil
@@ -222,8 +222,8 @@ func file(f *os.File) interface {
 	return f
 }
 
-// copyOutput copies the command's output as it comes. If nobody takes it any more, the command is informed
-// by the broken pipe, as it would be without a supervisor.
+// copyOutput copies the command's output as it arrives. If nobody reads it any longer, the
+// command gets a broken pipe, as it would without a supervisor.
 func (r *Run) copyOutput(from *os.File) {
 	defer from.Close()
 	l := &splitter{each: r.o.Lines}
@@ -295,7 +295,7 @@ func (r *Run) finish(why ending) {
 	r.copied.Wait()
 	if r.tree.OutOfMemory() && r.out.Result == ResultEnded && r.out.Exit != 0 {
 		r.out.Result, r.out.Limit = ResultLimit, LimitMemory
-		r.out.Reason = "the kernel ended a process of the run, which used too much memory"
+		r.out.Reason = "the kernel killed a process of the run that used too much memory"
 	}
 	r.review(true)
 	r.out.Ended = time.Now()
@@ -303,14 +303,14 @@ func (r *Run) finish(why ending) {
 	_ = r.tree.Close() // what is stuck keeps its group
 }
 
-// killWait is how long the end of killed processes is waited for.
+// killWait is how long to wait for killed processes to end.
 const killWait = 2 * time.Second
 
 // leftover notes the processes that outlive the command.
 func (r *Run) leftover() {
 	r.out.Leftover = r.tree.Processes()
 	for _, p := range r.out.Leftover {
-		r.tell(Event{Kind: EventLeftover, Text: "still ran when the command had ended, and was ended", Pid: p.Pid, Program: p.Command})
+		r.tell(Event{Kind: EventLeftover, Text: "still ran when the command had ended, and was terminated", Pid: p.Pid, Program: p.Command})
 	}
 }
 
@@ -319,13 +319,13 @@ func (e ending) event() string {
 	return map[string]string{ResultLimit: EventLimit, ResultStopped: EventStopping}[e.result]
 }
 
-// stopping tells why the run ends, and asks its processes to.
+// stopping reports why the run ends, and asks its processes to.
 func (r *Run) stopping(why ending) {
 	r.tell(Event{Kind: why.event(), Text: why.reason})
 	r.askToEnd()
 }
 
-// askToEnd gives the processes the time to end by themselves.
+// askToEnd gives the processes time to end on their own.
 func (r *Run) askToEnd() {
 	r.tree.Signal(syscall.SIGTERM)
 	for begin := time.Now(); time.Since(begin) < r.o.Grace; time.Sleep(10 * time.Millisecond) {
@@ -335,7 +335,7 @@ func (r *Run) askToEnd() {
 	}
 }
 
-// exitOf is the exit code as a shell has it.
+// exitOf is the exit code as a shell reports it.
 func exitOf(s *os.ProcessState) int {
 	if s == nil {
 		return 1

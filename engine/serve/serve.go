@@ -1,8 +1,8 @@
-// Package serve is the resident process: it answers the clients of hooks over a
+// Package serve implements the resident process: it answers the clients of hooks over a
 // socket in the state directory, so that a policy is compiled once and not for
 // each call.
 //
-// Out of scope: what an event means and how it is answered; the caller hands that in.
+// Out of scope: what an event means and how it is answered; the caller passes that in.
 package serve
 
 import (

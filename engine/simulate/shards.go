@@ -48,7 +48,7 @@ func MergeSome(parts []*Impact) (*Impact, error) {
 	return m, err
 }
 
-// MergeFound combines the shards that there are. If some are missing, the result is
+// MergeFound combines the shards that are present. If some are missing, the result is
 // marked as a part.
 func MergeFound(parts []*Impact) (*Impact, error) {
 	missing, err := together(parts)

@@ -97,7 +97,7 @@ func stricter(base, now sideAnswer) (strict, other sideAnswer) {
 	return now, base
 }
 
-// clip limits a text without splitting a character.
+// clip limits a string without splitting a character.
 func clip(s string) string {
 	if len(s) <= maxText {
 		return s

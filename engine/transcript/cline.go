@@ -186,7 +186,7 @@ func (o clineOutcome) result(command string) engine.Result {
 	return r
 }
 
-// plain is a result that is only a text.
+// plain is a result that is only a string.
 func (b block) plain(text string) engine.Result {
 	if !b.Failed {
 		return ended(text, "")

@@ -29,7 +29,7 @@ type codexItem struct {
 	Namespace string          `json:"namespace"` // of a server's tool
 	Call      string          `json:"call_id"`
 	Arguments json.RawMessage `json:"arguments"` // JSON in a string
-	Input     json.RawMessage `json:"input"`     // of a tool that takes a text
+	Input     json.RawMessage `json:"input"`     // of a tool that takes a string
 	Action    json.RawMessage `json:"action"`    // of the tools that run on the model's servers
 	Output    json.RawMessage `json:"output"`
 	Role      string          `json:"role"`

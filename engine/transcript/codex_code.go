@@ -359,7 +359,7 @@ func (s *script) field(depth int) (string, any, error) {
 	return key, v, nil
 }
 
-// quoted is a text in quotes.
+// quoted is a string in quotes.
 func (s *script) quoted(quote byte) (any, error) {
 	begin := s.at
 	var b strings.Builder

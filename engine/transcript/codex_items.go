@@ -167,7 +167,7 @@ func (i codexItem) nestedCalls() (key string, calls []toolCall) {
 		return patchKey(slices.Sorted(maps.Keys(changes))), changedCalls(changes)
 	default:
 		tool = "mcp__" + i.Server + "__" + i.Tool
-		args, _ = arguments(i.Arguments) // unreadable ones are kept as a text
+		args, _ = arguments(i.Arguments) // unreadable ones are kept as a string
 	}
 	return nestedKey(tool, args), translate(tool, args)
 }

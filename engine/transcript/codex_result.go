@@ -82,7 +82,7 @@ func codexDuration(raw json.RawMessage) int64 {
 	return int64(max(0, min(d.Seconds*1000+d.Nanos/1e6, 1<<53-1)))
 }
 
-// codexResult is a tool's result for the model: a text with a head of times
+// codexResult is a tool's result for the model: a string with a head of times
 // and ids, JSON with an exit code, or parts.
 func codexResult(i codexItem) engine.Result {
 	text := contentText(i.Output)

@@ -136,7 +136,7 @@ func (s *translator) copilotCall(d copilotData) {
 	}
 	var text string
 	if json.Unmarshal(orNull(d.Arguments), &text) == nil && text != "" && !strings.HasPrefix(strings.TrimSpace(text), "{") {
-		s.note(d.Call, translate(tool, map[string]any{"input": text})) // a tool that takes a text
+		s.note(d.Call, translate(tool, map[string]any{"input": text})) // a tool that takes a string
 		return
 	}
 	s.call(d.Call, tool, d.Arguments)

@@ -161,7 +161,7 @@ func serverTool(name string) string {
 	return name
 }
 
-// blocksOf returns the blocks of a content; a text contains none.
+// blocksOf returns the blocks of a content; a string contains none.
 func blocksOf(content json.RawMessage) []block {
 	var list []block
 	_ = json.Unmarshal(orNull(content), &list) // what can be read of it is

@@ -32,7 +32,7 @@ type openCodeMessage struct {
 	Parts []openCodePart `json:"parts"`
 }
 
-// openCodePart is a text, a call with its result so far, or something else.
+// openCodePart is a string, a call with its result so far, or something else.
 type openCodePart struct {
 	Type      string `json:"type"`
 	Text      string `json:"text"`
@@ -60,7 +60,7 @@ func isOpenCodeExport(head []byte) bool {
 	return key == "info" && strings.HasPrefix(keys["id"], "ses_") && keys["directory"] != "" && keys["projectID"] != ""
 }
 
-// firstMember returns the first key of an object, and the keys of the object below it, as
+// firstMember returns the first key of an object, and the keys of the object under it, as
 // far as the text goes.
 func firstMember(head []byte) (key string, keys map[string]string) {
 	d := json.NewDecoder(bytes.NewReader(head))

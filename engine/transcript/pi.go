@@ -66,7 +66,7 @@ func (s *translator) piLine(n int, line []byte) {
 
 func (s *translator) piCalls(content json.RawMessage) {
 	var blocks []piBlock
-	_ = json.Unmarshal(orNull(content), &blocks) // a text contains no call
+	_ = json.Unmarshal(orNull(content), &blocks) // a string contains no call
 	for _, b := range blocks {
 		switch {
 		case b.Type != "toolCall":

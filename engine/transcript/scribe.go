@@ -201,7 +201,7 @@ var denials = []string{
 	"reviewer could not review this call", "reviewer denied this call",
 }
 
-// isDenial reports whether a text is a denial by reviewer.
+// isDenial reports whether a string is a denial by reviewer.
 func isDenial(text string) bool {
 	return slices.ContainsFunc(denials, func(start string) bool { return strings.HasPrefix(text, start) })
 }
@@ -211,7 +211,7 @@ func ended(output, failure string) engine.Result {
 	if failure != "" {
 		return engine.Result{Failed: true, Error: failure}
 	}
-	raw, _ := json.Marshal(output) // a text can always be written
+	raw, _ := json.Marshal(output) // a string can always be written
 	return engine.Result{Output: raw}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// shellCalls translates a shell command, given as a text or as a list of words.
+// shellCalls translates a shell command, given as a string or as a list of words.
 func shellCalls(tool string, args map[string]any) []toolCall {
 	args = aliasBash.renamed(args)
 	if words, ok := argv(args["command"]); ok {

@@ -16,7 +16,7 @@ func shortening(read func(io.Reader) (Transcript, error)) func(io.Reader) (Trans
 		s := &shortener{r: r, most: maxText, line: 1}
 		t, err := read(s)
 		for _, line := range s.lines {
-			t.bad(line, fmt.Errorf("a text was shortened to %d MiB", s.most>>20))
+			t.bad(line, fmt.Errorf("a string was shortened to %d MiB", s.most>>20))
 		}
 		return t, err
 	}

@@ -57,7 +57,7 @@ func TestLongLine(t *testing.T) {
 	if err != nil || len(tr.Calls()) != 1 || len(tr.Bad) != 1 {
 		t.Fatalf("%d calls, error %v, bad %+v", len(tr.Calls()), err, tr.Bad)
 	}
-	if got, want := tr.Bad[0], (BadLine{2, "a text was shortened to 4 MiB"}); got != want {
+	if got, want := tr.Bad[0], (BadLine{2, "a string was shortened to 4 MiB"}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if got := len(tr.Events[1].Prompt); got != maxText {

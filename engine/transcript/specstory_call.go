@@ -165,7 +165,7 @@ func shortSum(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// specPaths are the paths in an export. Calls name files below the session's directory
+// specPaths are the paths in an export. Calls name files under the session's directory
 // relative to it, and results name all files in full, so the directory is known if a
 // file is named in both ways.
 type specPaths struct {

@@ -123,7 +123,7 @@ const maxTouched = 256
 
 var webAddress = engine.Regexp(`https?://[^\s"'<>()\x60]+`)
 
-// addresses returns the URLs in a text, without its punctuation.
+// addresses returns the URLs in a string, without its punctuation.
 func addresses(text string) []string {
 	found := webAddress().FindAllString(text, maxTouched+1)
 	for i := range found {
@@ -255,7 +255,7 @@ func encoded(tool string, args map[string]any) toolCall {
 }
 
 // arguments reads the arguments of a call: an object, or one in a string, even
-// twice. Anything else is kept as a text, next to the error.
+// twice. Anything else is kept as a string, next to the error.
 func arguments(raw json.RawMessage) (map[string]any, error) {
 	for range 3 {
 		raw = bytes.TrimSpace(raw)
@@ -314,7 +314,7 @@ func argv(v any) ([]string, bool) {
 	return out, ok && len(out) > 0
 }
 
-// shellQuote writes a text as one word of a shell.
+// shellQuote writes a string as one word of a shell.
 func shellQuote(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@%+") == "" {
 		return s

@@ -86,7 +86,7 @@ type WrittenCall struct {
 // BadLine is a line that was left out, or a part of it, and why.
 type BadLine struct {
 	// Line counts from 1. In a file that is one document it is the number of the message
-	// or step; of a text that was shortened, always the line.
+	// or step; of a string that was shortened, always the line.
 	Line int    `json:"line"`
 	Why  string `json:"why"`
 }

@@ -24,7 +24,7 @@ import (
 // matches a slash.
 func Match(pattern, path string) bool { return match(pattern, path, true) }
 
-// Text reports whether a pattern matches the whole of a text, as in a shell's
+// Text reports whether a pattern matches the whole of a string, as in a shell's
 // case and ${x#pattern}: a slash is an ordinary character.
 func Text(pattern, text string) bool { return match(pattern, text, false) }
 

@@ -64,7 +64,7 @@ func (s *scanner) flow(from, parent int) {
 	}
 }
 
-// startsValue reports whether what follows a text is the start of a key or a value.
+// startsValue reports whether what follows a string is the start of a key or a value.
 func startsValue(text string) bool {
 	text = strings.TrimRight(text, " ")
 	return text == "" || strings.IndexByte("[{,:", text[len(text)-1]) >= 0

@@ -13,13 +13,13 @@ import (
 	"unicode/utf8"
 )
 
-// Fault is an error in a text that is not YAML.
+// Fault is an error in a string that is not YAML.
 type Fault struct {
 	Line, Col int // from 1; column 0: unknown
 	Message   string
 }
 
-// Explain finds the error in a text that the YAML parser rejected. If it finds
+// Explain finds the error in a string that the YAML parser rejected. If it finds
 // nothing, it returns the parser's own line and message.
 func Explain(text string, err error) Fault {
 	s := &scanner{lines: strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")}
@@ -267,7 +267,7 @@ func keyEnd(text string) int {
 	return -1
 }
 
-// quoteEnd returns the byte after the closing quote of a text that begins with
+// quoteEnd returns the byte after the closing quote of a string that begins with
 // one.
 func quoteEnd(text string, quote byte) (end int, closed bool) {
 	for i := 1; i < len(text); i++ {

@@ -81,7 +81,7 @@ func (s *scanner) closedBelow(line, parent int, quote byte) bool {
 	return false
 }
 
-// block skips a text below | or >.
+// block skips a string below | or >.
 func (s *scanner) block(parent int) {
 	for next, belongs := s.deeper(s.at, parent); ; next, belongs = s.deeper(next, parent) {
 		if !belongs {
@@ -113,7 +113,7 @@ func (s *scanner) plain(from, parent int) {
 	s.at = line + 1
 }
 
-// plainPart checks one line of such a text.
+// plainPart checks one line of such a string.
 func (s *scanner) plainPart(line, from int) bool {
 	text := s.lines[line][from:]
 	if i := strings.Index(text, " #"); i >= 0 {

@@ -366,7 +366,7 @@ func (w *work) dataText(name string, ref ast.Ref) string {
 var generated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`__local[0-9]+__`) })
 
 // ruleText is a rule with its own numbers for generated variables. A rule that mentions
-// such a name in a text keeps all names, and is hardly ever equal to another.
+// such a name in a string keeps all names, and is hardly ever equal to another.
 func ruleText(r *ast.Rule) string {
 	text := fmt.Sprint(r.Default, r.Head.DocKind(), " ", r.String())
 	mentioned := false

@@ -125,7 +125,10 @@ func (p property) kind() string {
 	case len(p.Enum) > 0:
 		return "a word"
 	case p.Type == "array" && p.Items != nil:
-		return "list of " + p.Items.kind()
+		if items := p.Items.kind(); items != "a word" {
+			return "list of " + items
+		}
+		return "list of words"
 	case p.Type == "object" && p.Values != nil:
 		var values property
 		if json.Unmarshal(p.Values, &values) == nil && values.kind() != "any" {

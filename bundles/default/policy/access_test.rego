@@ -26,7 +26,7 @@ test_no_lists_no_say if {
 	results == set()
 }
 
-# The rule that was found answers for its list; an allow says nothing, and
+# The rule that was found answers for its list; an allow has no effect, and
 # keeps the default from speaking.
 test_the_rule_that_was_found[finding] if {
 	some finding, want in {

@@ -144,7 +144,7 @@ test_grant[name] if {
 	case.want == got.grant
 }
 
-# A stop holds for every event, whatever the policy's mode.
+# A stop applies to every event, whatever the policy's mode.
 test_a_stopped_session[name] if {
 	some phase in ["pre", "post", "batch", "prompt"]
 	some mode in ["enforce", "observe"]

@@ -369,7 +369,7 @@ _rollback_of := {} if {
 	_suitable
 } else := {}
 
-# Files are restored without a question. At Stop nothing is restored: nothing goes on.
+# Files are restored without a question. At Stop nothing is restored, since the turn ends.
 _restores if {
 	_suitable
 	_settings.auto_rollback

@@ -55,8 +55,8 @@ test_ladder[name] if {
 	case.kind == _kind(_found("one", {"interventions": case.before}))
 }
 
-# An agent that wants to stop goes on once per prompt, and not where a hook has made it
-# go on already.
+# An agent that wants to stop continues once per prompt, but not where a hook has made it
+# continue already.
 test_stop_of_the_agent[name] if {
 	some name, case in {
 		"told nothing yet": {"before": [], "says": {"claims": ["tests"]}, "kind": "soft_correction"},

@@ -127,7 +127,7 @@ test_decision_and_answer[name] if {
 	got == {"decision": case.decision, "enforced": case.enforced}
 }
 
-# Where nobody can be asked, what somebody should be asked about does not run.
+# Where nobody can be asked, a call that needs a question does not run.
 test_nobody_to_ask[name] if {
 	some name, case in {
 		"modify": {"own": "modify", "rules": [], "decision": "block"},
@@ -152,7 +152,7 @@ test_questions_wait[queue] if {
 		with data.reviewer.fired.rules as [_rule("ask", "enforce")]
 }
 
-# A rule may let what only has to be seen by somebody run where nobody is there:
+# A rule may allow a call that somebody only has to see, even where nobody is there:
 # if all that the call does is known, can be undone and stays here.
 test_unattended_allow[name] if {
 	some name, case in {

@@ -55,7 +55,7 @@ test_harmless_classes[class] if {
 	prefilter.passes with input as _read({"class": class}) with data.reviewer.catalog as given.catalog
 }
 
-# A stop holds although no rule is there to say so.
+# A stop applies although no rule reports it.
 test_stopped_without_a_rule if {
 	doc := given.call(object.union(_read({}), {"session": {"stopped": true}}))
 	not prefilter.passes with input as doc with data.reviewer.catalog as {}

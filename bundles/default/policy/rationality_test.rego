@@ -114,7 +114,7 @@ test_confidence[name] if {
 	case.confidence == scores.confidence with input as doc with data.reviewer.risk.base.mcp_call as case.base
 }
 
-# What people asked for, and how an action lies to it.
+# What people asked for, and how an action relates to it.
 test_goal_alignment[name] if {
 	some name, case in {
 		"no goal": {"known": false, "alignment": 0.75},

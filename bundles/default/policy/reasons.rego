@@ -232,7 +232,7 @@ interventions := [intervention.chosen] if {
 	intervention.chosen
 } else := []
 
-# The placeholders of templates. An unknown target says that it is unknown.
+# The placeholders of templates. An unknown target is described as unknown.
 _facts := {
 	"{target}": _target,
 	"{deleted}": _deleted,

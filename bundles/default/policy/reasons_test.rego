@@ -58,7 +58,7 @@ test_reasons_of_several if {
 	got == ["High risk action: file_deletion+network_request", "Side effects: file_delete, network (high)"]
 }
 
-# Switched off, that is the reason; but not of what always holds.
+# If the policy is disabled, that is the reason, except for rules that always apply.
 test_reason_where_switched_off[rule] if {
 	some rule, want in {"says_block": "switched off", "says_always": "says_always on ./a.txt"}
 	got := reasons.primary with input as given.call({"findings": [rule], "action": {"effects": [given.effect("file_write", {})]}})

@@ -250,7 +250,7 @@ allowed_place(e) if {
 }
 
 # METADATA
-# title: An effect is below one of several places
+# title: An effect is in one of several places
 # description: A place may be written in short form or in full, or begin with {workspace}.
 below(e, places) if strings.any_prefix_match(spellings(e), folders(places))
 

@@ -79,7 +79,7 @@ test_disabled if {
 	_ids(got) == ["says_block", "says_always"]
 }
 
-# Switched off, what always holds still does.
+# Rules that always apply do so even if the policy is disabled.
 test_switched_off if {
 	got := fired.rules with input as given.call({"findings": ["says_ask", "ours"]})
 		with data.reviewer.catalog as given.catalog
@@ -101,7 +101,7 @@ test_switched_off_in_layers if {
 	_ids(got) == ["held"]
 }
 
-# A row without a decision is a name for a condition, and says nothing itself.
+# A row without a decision is a name for a condition, and decides nothing itself.
 test_a_condition_of_a_layer_says_nothing if {
 	got := fired.rules with input as given.call({"findings": ["condition"]})
 		with data.reviewer.catalog as {}

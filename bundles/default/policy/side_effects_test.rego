@@ -18,10 +18,10 @@ test_severity[name] if {
 		"lost inside": {"effect": given.effect("file_write", {"reversibility": "R4"}), "severity": "medium"},
 		"lost in a temporary directory": {"effect": given.effect("file_write", {"location": "temp", "reversibility": "R4"}), "severity": "medium"},
 		"lost outside": {"effect": given.effect("file_write", {"location": "outside", "reversibility": "R4"}), "severity": "high"},
-		"lost outside for ever": {"effect": given.effect("file_write", {"location": "home", "reversibility": "R5"}), "severity": "high"},
+		"lost outside forever": {"effect": given.effect("file_write", {"location": "home", "reversibility": "R5"}), "severity": "high"},
 		"can be got back outside": {"effect": given.effect("file_write", {"location": "outside", "reversibility": "R2"}), "severity": "medium"},
 		"deleted outside": {"effect": given.effect("file_delete", {"location": "outside", "reversibility": "R4"}), "severity": "critical"},
-		"sent for ever": {"effect": given.request({"egress": true, "reversibility": "R5"}), "severity": "medium"},
+		"sent forever": {"effect": given.request({"egress": true, "reversibility": "R5"}), "severity": "medium"},
 	}
 	case.severity == scores.side_effects.severity with input as given.action("unknown", [case.effect])
 }

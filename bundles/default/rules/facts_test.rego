@@ -12,7 +12,7 @@ _facts := {
 				"the workspace": _recursive({"location": "self", "verb": "delete"}),
 				"the workspace, moved away": _deletes({"location": "self", "verb": "move"}),
 				"a system directory": _deletes({"location": "system", "entry": "dir"}),
-				"below a system directory": _recursive({"location": "system"}),
+				"under a system directory": _recursive({"location": "system"}),
 				"moved out of the system": _deletes({"location": "system", "verb": "move"}),
 				"renamed": _writes({"location": "home_root", "verb": "rename"}),
 				"everybody's": _writes({"location": "system", "verb": "chmod", "recursive": true}),
@@ -20,7 +20,7 @@ _facts := {
 			},
 		),
 		"silent": {
-			"below the workspace": _recursive({"verb": "delete"}),
+			"under the workspace": _recursive({"verb": "delete"}),
 			"a file of the system": _deletes({"location": "system", "entry": "file"}),
 			"what git takes out of the workspace": _recursive({"location": "self", "verb": "discard"}),
 			"the workspace's own owner": _writes({"location": "self", "verb": "chown", "recursive": true}),

@@ -83,7 +83,7 @@ func denyCommand(a *cli.App) *cobra.Command {
 // flags adds what both commands have.
 func (c *answering) flags(cmd *cobra.Command, out *term.Output) {
 	out.Flags(cmd, term.Text, "json")
-	cmd.Flags().StringVar(&c.message, "message", "", "text for the agent, if the call is denied, and for the log")
+	cmd.Flags().StringVar(&c.message, "message", "", "message for the agent, if the call is denied, and for the log")
 	cmd.Flags().StringVar(&c.digest, "digest", "", "answer only if the question has this `digest`, as \"reviewer approvals show\" prints it")
 }
 

@@ -183,7 +183,7 @@ func (b *board) lines(width, height int, paint term.Paint, now time.Time) []stri
 	return slices.Concat(rows(top), window(rows(body), at, max(height-4, 1)), rows(foot))
 }
 
-// tail returns the end of a text: what is being typed stays visible.
+// tail returns the end of a string: what is being typed stays visible.
 func tail(s string, width int) string {
 	if r := []rune(s); len(r) > width && width > 1 {
 		return "…" + string(r[len(r)-width+1:])
@@ -242,7 +242,7 @@ func rows(p term.Page) []string {
 	return strings.Split(strings.TrimSuffix(p.String(), "\n"), "\n")
 }
 
-// window returns the part of a text that is in view: a text scrolls from its top by a negative
+// window returns the part of a string that is in view: a string scrolls from its top by a negative
 // number; otherwise the line at with the two below it stays in view.
 func window(text []string, at, height int) []string {
 	from := 0

@@ -19,7 +19,7 @@ import (
 // comparable is the size up to which a file is compared with what a call would write, in bytes.
 const comparable = 1 << 20
 
-// changeText is a text that a call would write, as people read it.
+// changeText is a string that a call would write, as people read it.
 type changeText struct {
 	Name string `json:"name"`           // of the argument
 	Note string `json:"note"`           // what the text is

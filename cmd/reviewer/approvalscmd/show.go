@@ -148,7 +148,7 @@ func effectText(e *engine.Effect) string {
 		holds bool
 		word  string
 	}{
-		{e.Recursive, "everything below"}, {e.Forced, "forced"}, {e.Privileged, "with elevated privileges"},
+		{e.Recursive, "everything in it"}, {e.Forced, "forced"}, {e.Privileged, "with elevated privileges"},
 		{e.Egress, "data leaves this machine"}, {e.Persistence, "outlives the session"},
 	} {
 		if trait.holds {

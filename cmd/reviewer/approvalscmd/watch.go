@@ -205,7 +205,7 @@ func (w *watcher) answer(ctx context.Context, o order) string {
 	return d.line()
 }
 
-// proposal proposes a rule while the person goes on. What the command would print is in a file
+// proposal proposes a rule while the person continues. What the command would print is in a file
 // next to the proposal.
 func (w *watcher) proposal(ctx context.Context, id string) {
 	dir := filepath.Join(w.choice.queue.Log.Dir, "proposals", id)

@@ -18,7 +18,7 @@ import (
 
 const (
 	pipeWidth = 100 // of tables that go to no terminal
-	leastCell = 8   // what a narrow terminal leaves of a text
+	leastCell = 8   // what a narrow terminal leaves of a string
 	topRows   = 10  // of a list that is one among others
 )
 

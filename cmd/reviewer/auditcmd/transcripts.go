@@ -75,7 +75,7 @@ func transcriptFiles(paths []string) ([]string, error) {
 	return files, nil
 }
 
-// readTranscripts reads every transcript below the paths. One that cannot be
+// readTranscripts reads every transcript under the paths. One that cannot be
 // read is listed among the sources; it is an error only if none can be read. What
 // is shown of them is masked.
 func readTranscripts(a *cli.App, paths []string, mask func(string) string) ([]transcript.Transcript, []source, error) {

@@ -73,7 +73,7 @@ func (s *stores) of(workspace string) (*checkpoint.Store, error) {
 	return checkpoint.Open(s.dir, workspace, o)
 }
 
-// in opens the store of a folder below dir.
+// in opens the store of a folder under dir.
 func (s *stores) in(dir string) (*checkpoint.Store, error) {
 	root, err := osfile.ReadFile(filepath.Join(dir, "root"))
 	if err != nil {
@@ -219,7 +219,7 @@ func pathsIn(store *checkpoint.Store, args []string) ([]string, error) {
 	return list, nil
 }
 
-// below reports whether a path is one of these or is below one; none: every path is.
+// below reports whether a path is one of these or is under one; none: every path is.
 func below(path string, paths []string) bool {
 	if len(paths) == 0 {
 		return true

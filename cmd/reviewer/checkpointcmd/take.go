@@ -79,7 +79,7 @@ func (d taken) text(w io.Writer) {
 			term.Counted(d.Files, "file", "files"), size(d.Bytes), size(d.Stored))
 	}
 	if d.LeftAll > 0 {
-		fmt.Fprintf(w, "not stored: %s; `reviewer checkpoint show %s` says why\n", term.Counted(d.LeftAll, "path", "paths"), d.ID)
+		fmt.Fprintf(w, "not stored: %s; `reviewer checkpoint show %s` gives the reasons\n", term.Counted(d.LeftAll, "path", "paths"), d.ID)
 	}
 	for _, dir := range d.Unseen {
 		fmt.Fprintf(w, "there was not enough time to read %s\n", term.OneLine(filepath.Join(d.Workspace, dir), longest))

@@ -42,7 +42,7 @@ type Scene struct {
 	script    bool   // a script may do it too
 }
 
-// RequirePerson returns an error for anything that runs below an agent or without a
+// RequirePerson returns an error for anything that runs under an agent or without a
 // terminal, if only a person may decide it. The agent runs as the same user, so this
 // makes it harder and leaves a record, but cannot prevent it.
 func (s Scene) RequirePerson(what string, agents []string) error {
@@ -135,7 +135,7 @@ func agentName(command string, agents []string) string {
 // Person returns the name of the person who runs the command, and an error if it is not a person.
 func (a *App) Person(what string) (string, error) { return a.somebody(what, a.StdinTerminal(), false) }
 
-// NoAgent is Person for commands that scripts may run as well: it only refuses processes below an
+// NoAgent is Person for commands that scripts may run as well: it only refuses processes under an
 // agent.
 func (a *App) NoAgent(what string) (string, error) { return a.somebody(what, true, true) }
 

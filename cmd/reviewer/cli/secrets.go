@@ -25,7 +25,7 @@ func PassingMAC() (func([]byte) string, error) {
 	}, nil
 }
 
-// WithoutSecrets masks a text like those of calls: a secret has the same replacement
+// WithoutSecrets masks a string like those of calls: a secret has the same replacement
 // as in the log.
 func WithoutSecrets(store *audit.Store, text string) (string, error) {
 	mac, err := store.MAC()

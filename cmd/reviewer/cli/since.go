@@ -9,7 +9,7 @@ import (
 )
 
 // SinceTime returns a time that a person names, as Unix milliseconds: a span
-// before now, a day, or a time. An empty text means from the beginning.
+// before now, a day, or a time. An empty string means from the beginning.
 func SinceTime(text string, now time.Time) (int64, error) {
 	if text == "" {
 		return 0, nil

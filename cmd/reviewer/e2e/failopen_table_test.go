@@ -204,7 +204,7 @@ func protocol() []Way {
 			Why: "each is a tool call with its own hook", Test: "TestDeletionOutsideIsBlocked",
 		},
 		{
-			Name: "older-client", What: "a client below 2.1.295 silently ignores `onFailure`", Closed: true,
+			Name: "older-client", What: "a client older than 2.1.295 silently ignores `onFailure`", Closed: true,
 			Why: "for such a client a shell form is installed that ends in `|| exit 2`", Test: "TestOlderClient",
 		},
 		{
@@ -272,7 +272,7 @@ to the model, but it appears verbatim in the session's transcript, which any too
 terminal of the user's own instead of a code (` + "`TestDenialCannotBeLifted`" + `).
 
 Code Mode, in which the model writes JavaScript that makes the calls, was not observed (` + "`TestCodeModeIsRefused`, 2.1.330" + `): the client has it only with the vendor's own service, and reports that if
-the model has another address. According to the client's own texts: calls in a script have their own hooks; a hook that fails lets such a call run unless it has ` + "`onFailure: block`" + `, as the installed one has;
+the model has another address. According to the client's own messages: calls in a script have their own hooks; a hook that fails lets such a call run unless it has ` + "`onFailure: block`" + `, as the installed one has;
 in auto mode a script does not run after a hook changed its call; a deny rule of the client or the settings of an organisation leave it out. None of this was tested.
 
 With ` + "`bashEditDiffEnabled`" + ` in the settings of the user or in managed ones, the result of a command names the files that it changed, if the project is a git repository (` + "`TestBashEditDiff`, 2.1.330" + `). It is not

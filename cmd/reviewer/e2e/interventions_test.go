@@ -32,7 +32,7 @@ func (s *stage) made() []string {
 	return list
 }
 
-// wantShown asserts that the time line of the session has a text.
+// wantShown asserts that the time line of the session has a string.
 func (s *stage) wantShown(text string) {
 	s.t.Helper()
 	if shown := s.ok("session", "show", s.session, "--home", s.state); !strings.Contains(shown, text) {

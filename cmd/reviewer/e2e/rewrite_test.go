@@ -182,7 +182,7 @@ func (s *stage) wantRewritten(call, before, after string) {
 	s.t.Errorf("no record of call %s before it ran", call)
 }
 
-// count is the number of records in which a text stands.
+// count is the number of records in which a string stands.
 func (s *stage) count(text string) (n int) {
 	s.t.Helper()
 	for _, r := range s.records() {

@@ -106,7 +106,7 @@ func (s *stage) wantFound(w Way) {
 }
 
 // wantDoctor asserts that one of doctor's findings, not of the lines that say
-// that something is well, holds a text.
+// that something is well, holds a string.
 func (s *stage) wantDoctor(text string) {
 	s.t.Helper()
 	out, _ := s.run("doctor", "--home", s.state)

@@ -202,7 +202,7 @@ func explainEvents(ctx context.Context, a *cli.App, r io.Reader, t *toExplain) (
 	return explanationOf(ctx, a, e, policy, last.Record, w.seen[0], t)
 }
 
-// documentsOf splits a text into JSON documents.
+// documentsOf splits a string into JSON documents.
 func documentsOf(raw []byte) func(yield func([]byte, error) bool) {
 	return func(yield func([]byte, error) bool) { reviewcmd.YieldAll(raw, yield) }
 }

@@ -221,7 +221,7 @@ func (q *evaluator) fired(x *explanation) {
 		switch {
 		case said[f.ID]:
 		case row.Decision == "":
-			seen.Note = "a finding: it decides nothing by itself"
+			seen.Note = "a finding: it decides nothing on its own"
 		case x.Decision.Source == engine.SourcePrefilter:
 			seen.Note = "not evaluated: the prefilter allowed the call"
 		default:

@@ -41,7 +41,7 @@ func (g page) print(x *explanation) {
 
 func (g page) head(text string) { fmt.Fprintf(g.w, "\n%s\n", g.p.Colour("1", text)) }
 
-// row prints a label in its column and a text next to it, wrapped over several lines.
+// row prints a label in its column and a string next to it, wrapped over several lines.
 func (g page) row(word, text string) {
 	if word != "" && utf8.RuneCountInString(word) > pageColumn-3 {
 		fmt.Fprintf(g.w, "  %s\n", word)
@@ -55,7 +55,7 @@ func (g page) row(word, text string) {
 	}
 }
 
-// wrapped breaks a text into lines at spaces. A word that is longer than a line
+// wrapped breaks a string into lines at spaces. A word that is longer than a line
 // stays whole.
 func wrapped(text string, width int) []string {
 	var lines []string

@@ -70,7 +70,7 @@ func over(base, more map[string]value) map[string]value {
 	return all
 }
 
-// walk calls a function for a row and for all below it.
+// walk calls a function for a row and for all under it.
 func (f *fact) walk(visit func(*fact)) {
 	visit(f)
 	for _, s := range f.Subcommands {

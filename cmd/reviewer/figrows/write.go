@@ -16,7 +16,7 @@ const header = `# Facts about the command lines of programs: which options take 
 # a command or a script that is run, what the source marks as dangerous.
 # Taken from the npm package %s %s
 # (%s; LICENSE is next to this file).
-# Made by make programs, which says what it left out; changes by hand are lost.
+# Made by make programs, which lists what it left out; manual changes are lost.
 `
 
 // write puts the rows into files by first letter, next to the package's licence.

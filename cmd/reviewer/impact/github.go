@@ -17,7 +17,7 @@ const (
 	reserve    = 3000 // for the end of the comment
 	maxKinds   = 20_000
 	maxList    = 4500 // of any other list
-	maxText    = 1000 // of one text
+	maxText    = 1000 // of one string
 )
 
 // markdown writes a comment on a pull request. External text is escaped by code or
@@ -82,7 +82,7 @@ func inert(s string) string {
 	return strings.NewReplacer("&#64;", "&#64;&#8203;", "&#", "&#", "#", "#&#8203;", "www.", "www&#46;").Replace(report.MarkdownText(s))
 }
 
-// bounded cuts a text until it takes no more than maxText when it is escaped.
+// bounded cuts a string until it takes no more than maxText when it is escaped.
 func bounded(s string, escape func(string) string) string {
 	text := term.PrintableLine(s)
 	for n := 400; ; n /= 2 {
@@ -235,7 +235,7 @@ func (d markdown) rows(rows []string, most int) {
 	}
 }
 
-// quoted quotes a text for a shell.
+// quoted quotes a string for a shell.
 func quoted(s string) string {
 	safe := strings.IndexFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=-", r)

@@ -141,7 +141,7 @@ func tally(m *simulate.Impact) {
 	m.Calls = t
 }
 
-// hostile is a text that would act if it were taken for anything but text.
+// hostile is a string that would act if it were taken for anything but text.
 const hostile = "</script><script>window.pwned=1</script><!--<script>\u2028'\"><img src=x onerror=window.pwned=2>\x1b[31m\u202e\xff"
 
 // besieged has the hostile text wherever a foreign text can be.

@@ -147,7 +147,7 @@ func hashOf(t *testing.T, page, element string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// A hostile text stays a text: the page has the elements that it has with any
+// A hostile text stays text: the page has the elements that it has with any
 // other text, and the data holds the text as it came except for what cannot be seen.
 func TestPageHostile(t *testing.T) {
 	page := string(write(t, "html", besieged(), impact.Options{}))

@@ -8,7 +8,7 @@ import (
 )
 
 // visibleJSON rewrites JSON as encoding/json writes it without escaping HTML:
-// a character in a text that cannot be printed becomes the text of its escape.
+// a character in a string that cannot be printed becomes the text of its escape.
 // Line breaks and tabs stay.
 func visibleJSON(text string) []byte {
 	var b strings.Builder

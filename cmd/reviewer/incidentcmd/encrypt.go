@@ -34,7 +34,7 @@ func recipients(home string, flags []string) ([]age.Recipient, error) {
 	return parsed, nil
 }
 
-// encrypted writes a text in the format of age, as ASCII, for some recipients; for none,
+// encrypted writes a string in the format of age, as ASCII, for some recipients; for none,
 // unchanged.
 func encrypted(w io.Writer, to []age.Recipient, write func(io.Writer) error) error {
 	if len(to) == 0 {

@@ -28,7 +28,7 @@ import (
 type Layer struct {
 	Name  string // of bundles.Layers
 	Files fs.FS
-	At    string // the folder, as the person gave it: places are below it
+	At    string // the folder, as the person gave it: places are under it
 	Given bool   // it is to be checked; false: the checked layers are on top of it
 
 	Where func(file string) string // the place of a file if it is not below At; nil: all files are below At
@@ -126,7 +126,7 @@ func (p *policy) ignoredFindings() []report.Ignored {
 	return all
 }
 
-// placer finds the place of a text of a rule.
+// placer finds the place of a string of a rule.
 type placer func(key string, line, col int) (string, int, int)
 
 // places returns where each condition is written, by its id.

@@ -109,7 +109,7 @@ func FuzzPolicy(f *testing.F) {
 	})
 }
 
-// Two problems of one place and one text, as two wrong keys of one row may have: the
+// Two problems of one place and one string, as two wrong keys of one row may have: the
 // second is left out, and nothing else is lost or becomes nil.
 func TestSameProblemTwice(t *testing.T) {
 	p := &policy{layers: map[string]Layer{bundles.User: {Name: bundles.User, Files: layerFS(small()), Given: true}}}

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
-// modelKey is long, since some agents mask each place where their key is in a text.
+// modelKey is long, since some agents mask each place where their key is in a string.
 const modelKey = "scripted-key-0001"
 
 // fields is a JSON object.

@@ -74,5 +74,5 @@ func (d Driver) run(ctx context.Context, p Place, s Start, args []string, out io
 	return hung, nil
 }
 
-// tail is the end of a text.
+// tail is the end of a string.
 func tail(text string) string { return text[max(0, len(text)-300):] }

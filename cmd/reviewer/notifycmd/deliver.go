@@ -24,9 +24,9 @@ func deliverCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "deliver",
 		Short: "Deliver pending notifications; started automatically after a stop, and when an action waits for approval",
-		Long: "Adds a notification for each stop of the last day that has none yet, sends each to all channels that\n" +
-			"are about stops, and retries with increasing delays until each channel has accepted it or every attempt\n" +
-			"has failed. Requests for approval are sent to the channels about approvals, as long as they wait.\n" +
+		Long: "Adds a notification for each stop of the last day that has none yet, sends each to all channels\n" +
+			"for stops, and retries with increasing delays until each channel has accepted it or every attempt\n" +
+			"has failed. Requests for approval are sent to the channels for approvals while they wait.\n" +
 			"Custom interventions of the organisation are delivered in the same way. The\n" +
 			"result is recorded in the machine's ledger (`reviewer audit show --ledger`).",
 		Example: "  reviewer notify deliver\n  reviewer notify deliver --retry",

@@ -1,7 +1,7 @@
 // Package notifycmd contains the commands of `reviewer notify`, one file each: they deliver,
 // list and test notifications about stops and requests for approval.
 //
-// Out of scope: how something is delivered (engine/notify) and over which channels
+// Out of scope: how something is delivered (engine/notify) and through which channels
 // (engine/notify/channel). Nothing on a hook's path imports this package's commands
 // but Start and Ask, which only start a process.
 package notifycmd

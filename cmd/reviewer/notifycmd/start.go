@@ -27,7 +27,7 @@ func Configure(a *cli.App, settings map[string]any) {
 	a.NotifiesRequests = slices.ContainsFunc(channels, about(notify.AboutApprovals))
 }
 
-// about selects the channels that are about something; those that name nothing are about stops.
+// about selects the channels for a kind of event; those that name none are for stops.
 func about(what string) func(channel any) bool {
 	return func(channel any) bool {
 		c, _ := channel.(map[string]any)

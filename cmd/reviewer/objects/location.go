@@ -1,6 +1,6 @@
-// Package objects names, lists, reads and writes objects in object stores, and files as
-// if they were objects: file:// needs nothing, s3://, gs:// and azblob:// need the package
-// cloud below it, which is handed in.
+// Package objects names, lists, reads and writes objects in object stores, and files as if
+// they were objects: file:// needs nothing, s3://, gs:// and azblob:// need the subpackage
+// cloud, which is passed in.
 //
 // Out of scope: the contents of objects, and connections.
 package objects
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Location names an object, or every object below a prefix.
+// Location names an object, or every object under a prefix.
 type Location struct {
 	Scheme  string // file, s3, gs or azblob
 	Bucket  string // empty for file

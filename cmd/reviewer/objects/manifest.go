@@ -29,7 +29,7 @@ type Entry struct {
 	Size    int64  `json:"size"`
 	Version string `json:"version"`         // such as etag:…, generation:… or sha256:…
 	Group   int    `json:"group"`           // objects that share sessions are read by one task
-	Named   bool   `json:"named,omitempty"` // it was named itself, and is not just below a prefix
+	Named   bool   `json:"named,omitempty"` // it was named itself, and is not just under a prefix
 }
 
 // Input is an object to read, and its group.

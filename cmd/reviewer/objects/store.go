@@ -74,7 +74,7 @@ func (a *Access) open(ctx context.Context, l Location) (Store, error) {
 	return s, nil
 }
 
-// List lists an object, or what is below it as if it were a folder: s3://bucket/logs is
+// List lists an object, or what is under it as if it were a folder: s3://bucket/logs is
 // the object logs, and everything whose key begins with logs/.
 func (a *Access) List(ctx context.Context, l Location) ([]Object, error) {
 	s, err := a.Store(ctx, l)
@@ -113,7 +113,7 @@ func (a *Access) Read(ctx context.Context, name string, most int64) ([]byte, err
 		return nil, fmt.Errorf("%s: no such object", l)
 	}
 	if list[i].Size > most {
-		return nil, fmt.Errorf("%s: %d MiB are too large; expected at most %d", l, list[i].Size>>20, most>>20)
+		return nil, fmt.Errorf("%s: %d MiB is too large; expected at most %d", l, list[i].Size>>20, most>>20)
 	}
 	r, err := a.Open(ctx, list[i], 0, -1)
 	if err != nil {

@@ -85,7 +85,7 @@ func diffBlock(c diff.Change) string {
 	return text
 }
 
-// fenceFor is longer than any row of backticks in a text.
+// fenceFor is longer than any row of backticks in a string.
 func fenceFor(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

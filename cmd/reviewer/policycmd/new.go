@@ -41,7 +41,7 @@ type policyFolder struct {
 	dir, layer string
 	files      map[string][]byte  // that the digest covers
 	effective  *bundles.Effective // with all layers, currently
-	texts      map[string][]byte  // to be written: name below dir -> content
+	texts      map[string][]byte  // to be written: name under dir -> content
 	added      []string           // the names of texts, in the order in which they came
 }
 

@@ -77,7 +77,7 @@ func hasAny(dir string, patterns ...string) bool {
 }
 
 // notPolicy is the error for a folder that contains no policy. It names policies that
-// are below it.
+// are under it.
 func notPolicy(dir string) error {
 	text := fmt.Sprintf("%s is not a policy: it has no .manifest, no settings.yaml, no *.rego and no rules/", dir)
 	if below := policiesBelow(dir); len(below) > 0 {

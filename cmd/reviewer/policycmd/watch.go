@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 )
 
-// watch runs something, and again whenever a file below the paths changes, until it is
+// watch runs something, and again whenever a file under the paths changes, until it is
 // interrupted. Errors are reported, and do not end it.
 func watch(ctx context.Context, a *cli.App, paths []string, run func() error) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)

@@ -63,7 +63,7 @@ func (r *release) deb(b *build) ([]byte, error) {
 	return r.ar([]file{{"debian-binary", 0, []byte("2.0\n")}, {"control.tar.gz", 0, control}, {"data.tar.gz", 0, data}}), nil
 }
 
-// under puts files below a folder; unlike path.Join, it keeps the folder ".".
+// under puts files under a folder; unlike path.Join, it keeps the folder ".".
 func under(dir string, files []file) []file {
 	files = slices.Clone(files)
 	for i := range files {

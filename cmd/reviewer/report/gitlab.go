@@ -58,5 +58,5 @@ func gitlabSeverity(level string) string {
 	return "minor"
 }
 
-// oneBlank returns a text on one line with single blanks.
+// oneBlank returns a string on one line with single blanks.
 func oneBlank(s string) string { return strings.Join(strings.Fields(term.PrintableLine(s)), " ") }

@@ -88,5 +88,5 @@ func tapList(b *bytes.Buffer, name string, list []string) {
 	}
 }
 
-// yamlText quotes a text: the escapes that Go writes are escapes of YAML too.
+// yamlText quotes a string: the escapes that Go writes are escapes of YAML too.
 func yamlText(s string) string { return strconv.Quote(strings.ToValidUTF8(s, "\uFFFD")) }

@@ -83,8 +83,8 @@ func reviewAll(ctx context.Context, a *cli.App, dir string) error {
 		}
 	}
 	if bad > 0 {
-		return errors.New(term.Counted(bad, "document could not be reviewed and is blocked; its line says why",
-			"documents could not be reviewed and are blocked; their lines say why"))
+		return errors.New(term.Counted(bad, "document could not be reviewed and is blocked; its line gives the reason",
+			"documents could not be reviewed and are blocked; their lines give the reasons"))
 	}
 	return nil
 }
@@ -322,7 +322,7 @@ func nesting(depth int, line []byte) int {
 	return max(depth, 0)
 }
 
-// YieldAll yields each document of a text that may hold several.
+// YieldAll yields each document of a string that may hold several.
 func YieldAll(doc []byte, yield func([]byte, error) bool) bool {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	for {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// split returns the documents of a text; those that are not with ! in front.
+// split returns the documents of a string; those that are not with ! in front.
 func split(text string) []string {
 	list := []string{}
 	for doc, err := range documents(bufio.NewReader(strings.NewReader(text))) {

@@ -36,7 +36,7 @@ func (c *confinement) denied(d sandbox.Denial) {
 	c.see(observed{"denied", detail, run.Event{Pid: d.Pid, Program: d.Program}, ""})
 }
 
-// maxSeen limits what is recorded of one run: a program can try the same thing for ever.
+// maxSeen limits what is recorded of one run: a program can try the same thing forever.
 const maxSeen = 2000
 
 // see keeps what was seen, once.
@@ -63,7 +63,7 @@ func (c *confinement) take() []observed {
 	return list
 }
 
-// below records what proxy and sandbox saw, and compares it with what the hooks were told: a connection to a host
+// below records what the proxy and the sandbox saw, and compares it with what was reported to the hooks: a connection to a host
 // that no reviewed call named is one that nobody judged. The last of these is a reason to end the run, by policy.
 func (o *observer) below() (stop string) {
 	for _, seen := range o.p.confined.take() {

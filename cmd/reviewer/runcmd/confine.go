@@ -71,22 +71,22 @@ func profileOf(flag, setting string) (string, error) {
 	return flag, nil
 }
 
-// confine prepares the confinement of a run. What the system cannot do is an error in the profile strict, and is
-// said in the others.
+// confine prepares the confinement of a run. What the system cannot enforce is an error in
+// the strict profile, and a warning in the others.
 func confine(p *plan, features sandbox.Features) (*confinement, error) {
 	if p.profile == profileObserve {
 		return nil, nil
 	}
 	c := &confinement{p: p, seen: map[string]bool{}}
 	if missing := features.Missing(); p.profile == profileStrict && len(missing) > 0 {
-		return nil, errors.New("the profile strict cannot be held here, so nothing was started; the system lacks:\n  " +
+		return nil, errors.New("the strict profile cannot be enforced here, so nothing was started; the system lacks:\n  " +
 			strings.Join(missing, "\n  "))
 	} else if len(missing) > 0 && !p.app.Quiet {
-		fmt.Fprintf(p.app.Stderr, "reviewer run: the profile %s is held in part; the system lacks:\n  %s\n", p.profile,
+		fmt.Fprintf(p.app.Stderr, "reviewer run: the %s profile is only partly enforced; the system lacks:\n  %s\n", p.profile,
 			strings.Join(missing, "\n  "))
 	}
 	if features.Landlock == 0 {
-		return nil, errors.New("without Landlock no profile but observe can be held here, so nothing was started")
+		return nil, errors.New("without Landlock, only the observe profile works here, so nothing was started")
 	}
 	err := c.paths(features)
 	if err == nil {
@@ -227,7 +227,7 @@ func (c *confinement) strictPaths(state string) error {
 	return c.workspaceSettings()
 }
 
-// makeFolders makes the folders that an agent writes to: they cannot be made inside.
+// makeFolders creates the folders that an agent writes to: they cannot be created inside.
 func (c *confinement) makeFolders(list []string) error {
 	for _, path := range list {
 		if !strings.HasSuffix(path, "/") || c.dry {
@@ -236,11 +236,11 @@ func (c *confinement) makeFolders(list []string) error {
 		dir := c.full(path)
 		if _, err := os.Stat(filepath.Dir(dir)); err != nil && strings.HasPrefix(path, "~") {
 			if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-				return fmt.Errorf("make a folder of the agent: %w", err)
+				return fmt.Errorf("create a folder of the agent: %w", err)
 			}
 		}
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-			return fmt.Errorf("make a folder of the agent: %w", err)
+			return fmt.Errorf("create a folder of the agent: %w", err)
 		}
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 			return fmt.Errorf("%s is not a folder; move it away", dir)
@@ -325,7 +325,7 @@ func (c *confinement) listening(list []net.Listener) {
 	}
 }
 
-// environment is that of the command: the way out is the proxy, and ways to other programs are removed.
+// environment is that of the command: it names the proxy, and lacks what refers to other programs.
 func (c *confinement) environment(env []string) []string {
 	url := "http://127.0.0.1:" + strconv.Itoa(int(c.plan.Proxy))
 	const direct = "127.0.0.1,localhost,::1"

@@ -40,7 +40,7 @@ type observer struct {
 	made       int                   // interventions for which people were notified, if that was necessary
 }
 
-// mask masks a text for the log and the summary.
+// mask masks a string for the log and the summary.
 func (p *plan) mask(text string) string { return cli.Masking(p.policy.mac)(text) }
 
 func newObserver(p *plan) (*observer, error) {
@@ -200,10 +200,10 @@ func (o *observer) record(last bool) {
 	o.loose = nil
 }
 
-// logWait is how long the lock of a log is waited for.
+// logWait is how long to wait for the lock of a log.
 const logWait = 5 * time.Second
 
-// fill replaces a placeholder of a text.
+// fill replaces a placeholder in a string.
 func fill(text, name, value string) string { return strings.ReplaceAll(text, "{"+name+"}", value) }
 
 // checkEvery is how often the resident process is looked at. That keeps it from ending for lack of events.

@@ -1,7 +1,7 @@
-// Package runcmd is `reviewer run`: it supervises one run of an agent according to the settings, reviews
+// Package runcmd implements `reviewer run`: it supervises one run of an agent according to the settings, reviews
 // what the hooks of the agent cannot see, and writes the summary.
 //
-// Out of scope: how processes are held and limited (engine/run), what is decided about a call (the hook), and
+// Out of scope: how processes are tracked and limited (engine/run), what is decided about a call (the hook), and
 // which calls a transcript has (engine/transcript).
 package runcmd
 
@@ -25,7 +25,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Exit codes of a run, besides those of the agent. --exit-base moves them.
+// Exit codes of a run, besides those of the agent. --exit-base changes them.
 const (
 	exitBase    = 10
 	exitBlocked = 0 // something was blocked, and the agent returned 0
@@ -49,14 +49,14 @@ func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- COMMAND [ARGUMENT…]",
 		Short: "Run an agent under supervision, with limits and a summary",
-		Long: "Starts a command, usually an agent, and owns every process that comes of it: a limit or a stop ends\n" +
-			"all of them, also those that became daemons. Terminal, streams and signals pass through. Calls of\n" +
-			"the agent without a verdict in the log are reported, or end the run (run.unreviewed of the\n" +
-			"settings); a session that is stopped ends it. The limits are those of the settings (run, and\n" +
-			"resources.max_memory_mb); flags can only lower them. docs/isolation.md says which system can do what.\n\n" +
-			"The exit code is the agent's own; but 10 if something was blocked and the agent returned 0, 11 if\n" +
-			"the run was stopped, and 12 if it reached a limit (--exit-base moves these three). The summary\n" +
-			"goes to standard error, and with --summary to a file as JSON.",
+		Long: "Starts a command, usually an agent, and supervises every process that descends from it: a limit or a stop\n" +
+			"ends all of them, including daemons. The terminal, standard streams and signals are passed through. Calls of\n" +
+			"the agent without a verdict in the log are reported, or end the run (the setting run.unreviewed);\n" +
+			"a session that is stopped ends it as well. The settings (run, and resources.max_memory_mb) define the\n" +
+			"limits; flags can only lower them. docs/isolation.md lists what each system supports.\n\n" +
+			"The exit code is the agent's own, except: 10 if something was blocked and the agent returned 0, 11 if\n" +
+			"the run was stopped, and 12 if it reached a limit (--exit-base changes these three). The summary\n" +
+			"is written to standard error, and with --summary to a file as JSON.",
 		Example: "  reviewer run -- claude -p 'fix the tests' --output-format stream-json --verbose\n" +
 			"  reviewer run --max-time 20m --max-cost 5 --summary run.json -- codex exec --json 'fix the tests'",
 		Args: cli.AtLeast(cli.Argument{Name: "COMMAND", What: "the command to run, after --"}),
@@ -73,7 +73,7 @@ func Command(a *cli.App) *cobra.Command {
 	cmd.Flags().StringVar(&f.summary, "summary", "", "write the summary as JSON to this `file`")
 	cmd.Flags().IntVar(&f.base, "exit-base", exitBase,
 		"exit code for a run in which something was blocked; the next two are for a stop and a limit")
-	cmd.Flags().BoolVar(&f.wait, "wait", false, "let the run end with its last process, not with its first")
+	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait for the last process of the run, not only for the command")
 	f.limits.add(cmd)
 	return cmd
 }
@@ -189,7 +189,7 @@ func (p *plan) run(ctx context.Context) (r *run.Run, err error) {
 	return r, err
 }
 
-// startResident starts the process that answers hooks, as hooks do. The run ignores it: it goes on afterwards.
+// startResident starts the process that answers hooks, as hooks do. The run ignores it: it continues afterwards.
 func (p *plan) startResident() error {
 	if p.app.Detach == nil {
 		return errors.New("the process that answers hooks cannot be started here")

@@ -100,11 +100,11 @@ type limitFlags struct {
 
 func (f *limitFlags) add(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&f.time, "max-time", 0, "end the run after this time, such as 20m")
-	cmd.Flags().Int64Var(&f.memory, "max-memory-mb", 0, "end the run if its processes use more `mebibytes` together")
-	cmd.Flags().Int64Var(&f.tokens, "max-tokens", 0, "end the run if the model wrote more `tokens`")
-	cmd.Flags().Float64Var(&f.cost, "max-cost", 0, "end the run if it cost more US `dollars`")
-	cmd.Flags().Int64Var(&f.processes, "max-processes", 0, "let the run have at most this `number` of processes")
-	cmd.Flags().Int64Var(&f.written, "max-written-mb", 0, "end the run if its processes wrote more `mebibytes` to disks")
+	cmd.Flags().Int64Var(&f.memory, "max-memory-mb", 0, "end the run if its processes together use more than this many `mebibytes`")
+	cmd.Flags().Int64Var(&f.tokens, "max-tokens", 0, "end the run if the model writes more than this many `tokens`")
+	cmd.Flags().Float64Var(&f.cost, "max-cost", 0, "end the run if it costs more than this many US `dollars`")
+	cmd.Flags().Int64Var(&f.processes, "max-processes", 0, "maximum `number` of processes in the run")
+	cmd.Flags().Int64Var(&f.written, "max-written-mb", 0, "end the run if its processes write more than this many `mebibytes` to disk")
 }
 
 // lower lowers the limits of the settings. A flag that would raise one is refused.

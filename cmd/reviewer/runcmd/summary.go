@@ -22,7 +22,7 @@ type Summary struct {
 	Result        string         `json:"result"`           // ended, blocked_by_reviewer, stopped, limit; left: a watch ended first
 	Reason        string         `json:"reason,omitempty"` // why it was stopped, or which limit it reached
 	Limit         string         `json:"limit,omitempty"`  // name of the limit
-	Exit          int            `json:"exit"`             // of the command; 128 and its number for a signal; -1 is unknown
+	Exit          int            `json:"exit"`             // of the command; for a signal, 128 plus its number; -1 is unknown
 	ExitCode      int            `json:"exit_code"`        // of `reviewer run`
 	Command       []string       `json:"command"`
 	Agent         string         `json:"agent,omitempty"` // as `reviewer agents` names it
@@ -52,8 +52,8 @@ type Usage struct {
 	PeakMemoryMB float64 `json:"peak_memory_mb"`
 	Processes    int     `json:"processes"` // the most at the same time
 	WrittenMB    float64 `json:"written_mb"`
-	Tokens       int64   `json:"tokens"`   // that the model wrote, as far as the agent tells
-	CostUSD      float64 `json:"cost_usd"` // as far as the agent tells
+	Tokens       int64   `json:"tokens"`   // that the model wrote, if the agent reports it
+	CostUSD      float64 `json:"cost_usd"` // if the agent reports it
 }
 
 // ReviewSummary counts the answers to calls.

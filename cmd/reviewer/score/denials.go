@@ -17,7 +17,7 @@ type denial struct {
 	File  string          `json:"file"` // of the session
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input"`
-	Text  string          `json:"input_text"` // if only a text is known
+	Text  string          `json:"input_text"` // if only a string is known
 	Kind  string          `json:"kind"`
 }
 
@@ -108,7 +108,7 @@ func (d denial) is(args string) bool {
 	return d.Text != "" && tellsOf(d.Text, args)
 }
 
-// tellsOf reports whether a text contains the main argument of a call, ignoring white
+// tellsOf reports whether a string contains the main argument of a call, ignoring white
 // space.
 func tellsOf(text, args string) bool {
 	var known map[string]any

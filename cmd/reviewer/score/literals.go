@@ -64,7 +64,7 @@ func (a allowance) pattern() (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// sharedLiterals compares the literals below the folders with the corpus.
+// sharedLiterals compares the literals under the folders with the corpus.
 func sharedLiterals(c Corpus, folders ...string) ([]Shared, error) {
 	allowed, err := allowances(allowedYAML)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c Corpus) holds(literal string) Shared {
 	return s
 }
 
-// collect notes the literals of the Go, Rego and YAML files below a folder, but
+// collect notes the literals of the Go, Rego and YAML files under a folder, but
 // for those of tests, of packages that serve tests, cases and examples: those are
 // inputs, not rules.
 func collect(dir string, places map[string]string) error {

@@ -211,7 +211,7 @@ func actionOf(args []byte) string {
 	return b.String()
 }
 
-// short cuts a text to a number of characters, on one line.
+// short cuts a string to a number of characters, on one line.
 func short(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	list := []rune(text)

@@ -140,7 +140,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// A refused call is found by its input, or by a text that reports it; each one
+// A refused call is found by its input, or by a string that reports it; each one
 // once.
 func TestDenials(t *testing.T) {
 	call := func(args string, v engine.Verdict) decided {

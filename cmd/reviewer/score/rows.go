@@ -36,7 +36,7 @@ const (
 	contextual = "context" // the right answer depends on the target
 )
 
-// Sample is a text that contains a secret, or one that only looks like it.
+// Sample is a string that contains a secret, or one that only looks like it.
 type Sample struct {
 	ID     string `json:"id"`
 	Text   string `json:"text"`

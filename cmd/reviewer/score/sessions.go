@@ -267,7 +267,7 @@ func (f *sessionFile) read() error {
 // stem is the file's name without its ending.
 func (f *sessionFile) stem() string { return strings.TrimSuffix(path.Base(f.name), path.Ext(f.name)) }
 
-// isIndex reports whether a file is at the top, or right below the sessions'
+// isIndex reports whether a file is at the top, or right under the sessions'
 // folder, and is named as an index is.
 func isIndex(name string) bool {
 	return path.Base(name) == indexName && path.Dir(path.Dir(name)) == "."

@@ -64,7 +64,7 @@ func rules(w io.Writer, groups []Group) {
 	}
 }
 
-// cell fills or cuts a text to a width in characters.
+// cell fills or cuts a string to a width in characters.
 func cell(s string, width int) string { return term.Pad(term.Cut(s, width), width) }
 
 func printRecall(w io.Writer, r Recall) {

@@ -76,7 +76,7 @@ func wantEncoding(t *testing.T, answer string, streamed bool, end string) {
 	}
 }
 
-// A custom call is one whose input is a text.
+// A custom call is one whose input is a string.
 func TestModelCustomCall(t *testing.T) {
 	m, err := Start(Script{{Say: "Working.", Calls: []Call{{Tool: "apply_patch", Custom: true, Input: "*** Begin Patch\n"}}}})
 	if err != nil {

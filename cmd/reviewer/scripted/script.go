@@ -6,7 +6,7 @@ import "encoding/json"
 type Call struct {
 	Tool  string
 	Input any // encoded as JSON
-	// Custom marks a call whose input is a text, as OpenAI's Responses have it.
+	// Custom marks a call whose input is a string, as OpenAI's Responses have it.
 	Custom bool
 	// Namespace is where the tool is, as newer models of OpenAI have it.
 	Namespace string

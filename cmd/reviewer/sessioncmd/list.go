@@ -54,7 +54,7 @@ func sessionListCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// worksIn reports whether a session's workspace is a folder or is below it.
+// worksIn reports whether a session's workspace is a folder or is under it.
 func worksIn(s audit.Session, dir string) bool {
 	if dir == "" {
 		return true

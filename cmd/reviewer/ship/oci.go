@@ -281,7 +281,8 @@ func envelopeFor(ctx context.Context, from contentStore, release ocispec.Descrip
 		return nil, fmt.Errorf("list signatures: %w", err)
 	}
 	if len(found) > maxReferrers {
-		return nil, fmt.Errorf("%d artifacts refer to the release, at most %d may; delete those that are not yours", len(found), maxReferrers)
+		return nil, fmt.Errorf("%d artifacts refer to the release, at most %d are allowed; delete those that are not yours",
+			len(found), maxReferrers)
 	}
 	slices.SortFunc(found, func(a, b ocispec.Descriptor) int { return strings.Compare(string(a.Digest), string(b.Digest)) })
 	var refused error

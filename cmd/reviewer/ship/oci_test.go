@@ -344,7 +344,7 @@ func TestRegistryLogin(t *testing.T) {
 	wantError(t, err, "docker's configuration")
 }
 
-// badManifests are manifests of something else than a policy, made of a good one.
+// badManifests are manifests of something other than a policy, made of a good one.
 func badManifests() map[string]struct {
 	change func(*ocispec.Manifest)
 	want   string

@@ -24,7 +24,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// saveCases makes a case file of the example of each kind of change, below a folder:
+// saveCases makes a case file of the example of each kind of change, under a folder:
 // the session up to it, and what the candidate says about it. open opens a session
 // again. It returns the files, sorted. Nothing is written if a file already exists
 // with different contents.
@@ -153,7 +153,8 @@ func (s *caseSaver) kind(ctx context.Context, home string, records []*engine.Rec
 		return err
 	}
 	if len(best.Case.Events) == 0 {
-		return fmt.Errorf("it needs the session before it, whose %d records exceed the %d that a case can contain", len(records), maxStory)
+		return fmt.Errorf("it needs the earlier part of the session, whose %d records exceed the %d that a case can contain",
+			len(records), maxStory)
 	}
 	if why != "" {
 		best.Case.Todo = "not everything was recorded: " + why

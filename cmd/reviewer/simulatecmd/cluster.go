@@ -41,7 +41,7 @@ func (c *cluster) flags(cmd *cobra.Command) {
 	f.BoolVar(&c.print, "spark-print", false, "print the command line of spark-submit, and run nothing")
 	f.IntVar(&c.shards, "shards", 0, "number of tasks on the cluster (default: one for each group of objects, at most 512)")
 	f.StringVar(&c.program, "program", "",
-		"the reviewer (`FILE`) that runs on the cluster, if the workers have another architecture or system")
+		"the reviewer binary (`FILE`) to run on the cluster, if the workers have another architecture or system")
 }
 
 // check refuses what cannot be combined.

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// inputs is where the sessions lie: files, objects, or what a manifest lists.
+// inputs is where the sessions are: files, objects, or what a manifest lists.
 type inputs struct {
 	store  *objects.Access
 	stop   context.CancelCauseFunc // ends the run if nothing more can be read

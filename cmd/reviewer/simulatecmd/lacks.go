@@ -170,7 +170,7 @@ func without(list, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(others, s) })
 }
 
-// looksInto reports whether a record's call has a text that a detector searches.
+// looksInto reports whether a record's call has a string that a detector searches.
 func (l *missingFacts) looksInto(d bundles.Detector, r *engine.Record) bool {
 	looks := func(p engine.Place) bool { return len(d.In) == 0 || slices.Contains(d.In, string(p)) }
 	forTool := len(d.Tools) == 0 || slices.ContainsFunc(d.Tools, func(t string) bool {

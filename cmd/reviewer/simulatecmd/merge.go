@@ -26,7 +26,7 @@ func simulateMergeCommand(a *cli.App) *cobra.Command {
 		Long: "Each FILE is the output of `policy simulate --shard i/n -f json -o FILE`. The result is\n" +
 			"the report of all sessions, byte for byte what a single run would have written. Shards\n" +
 			"that are missing, duplicate, interrupted, or of another comparison are refused. A FILE may\n" +
-			"be an object, or a prefix such as s3://bucket/parts: each object below it is a shard.\n\n" +
+			"be an object, or a prefix such as s3://bucket/parts: each object with this prefix is a shard.\n\n" +
 			"The exit codes are those of `policy simulate`.",
 		Example: "  reviewer policy simulate merge part-*.json -f github -f json=simulation.json --fail-on 'loosened>0'",
 		Args:    cli.AtLeast(cli.Argument{Name: "FILE", What: "the output of `policy simulate --shard i/n -f json -o FILE`, one FILE per shard"}),
@@ -42,9 +42,9 @@ func simulateMergeCommand(a *cli.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&s.failOn, "fail-on", nil, failOnUsage)
-	f.BoolVar(&how.some, "some", false, "merge consecutive shards to a larger one, which can be merged again")
+	f.BoolVar(&how.some, "some", false, "merge consecutive shards into a larger one, which can be merged again")
 	f.BoolVar(&how.allowMissing, "allow-missing", false,
-		"report the shards that there are; if some are missing, the report says so, and the exit code is 1")
+		"report the shards that are present; if some are missing, the report says so, and the exit code is 1")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "list everything")
 	s.out.Flags(cmd, impact.Formats()...)
 	return cmd
@@ -107,7 +107,7 @@ func readImpacts(ctx context.Context, a *cli.App, files []string, store *objects
 	return parts, nil
 }
 
-// expand replaces prefixes by the objects below them.
+// expand replaces prefixes by the objects under them.
 func expand(ctx context.Context, files []string, store *objects.Access) (names []string, err error) {
 	for _, name := range files {
 		if !objects.Is(name) {

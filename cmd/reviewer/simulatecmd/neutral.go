@@ -44,7 +44,7 @@ func (n *neutral) learn(text string) {
 
 func inHost(r rune) bool { return inWord(r) || r == '.' || r == '-' }
 
-// splitWords splits a text into words and separators.
+// splitWords splits a string into words and separators.
 func splitWords(text string, part func(text string, isWord bool)) {
 	for text != "" {
 		end := strings.IndexFunc(text, func(r rune) bool { return !inWord(r) })

@@ -62,7 +62,7 @@ func shardOf(text string, getenv func(string) string) (*simulate.Shard, error) {
 // shard takes the number of tasks from the environment, too.
 func (s scheduler) shard(getenv func(string) string) (*simulate.Shard, error) {
 	if s.count == "" || getenv(s.count) == "" {
-		return nil, cli.Usage("--shard auto: %s does not tell how many tasks there are; give --shard auto/n", s.name)
+		return nil, cli.Usage("--shard auto: %s does not specify the number of tasks; give --shard auto/n", s.name)
 	}
 	if s.first != "" && getenv(s.first) != "0" {
 		return nil, cli.Usage("--shard auto: the array begins with task %s, so it may be a part of another one; number it from 0, and "+

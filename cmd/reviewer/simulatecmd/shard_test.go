@@ -16,8 +16,8 @@ func TestShardOf(t *testing.T) {
 		{"auto/64", "AWS_BATCH_JOB_ARRAY_INDEX=63", "64/64"},
 
 		{"auto", "", "this process is not a task of an array"},
-		{"auto", "JOB_COMPLETION_INDEX=0", "Kubernetes does not tell how many tasks there are; give --shard auto/n"},
-		{"auto", "AWS_BATCH_JOB_ARRAY_INDEX=1", "AWS Batch does not tell how many tasks there are"},
+		{"auto", "JOB_COMPLETION_INDEX=0", "Kubernetes does not specify the number of tasks; give --shard auto/n"},
+		{"auto", "AWS_BATCH_JOB_ARRAY_INDEX=1", "AWS Batch does not specify the number of tasks"},
 		{"auto", "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=1 SLURM_ARRAY_TASK_MIN=3", "the array begins with task 3, so it may be a part of another one"},
 		{"auto/7", "SLURM_ARRAY_TASK_ID=7", "number the tasks from 0 to 6"},
 		{"auto/7", "JOB_COMPLETION_INDEX=1 SLURM_ARRAY_TASK_ID=1", "both SLURM_ARRAY_TASK_ID and JOB_COMPLETION_INDEX are set"},

@@ -89,7 +89,7 @@ func (s *shelf) commit(t *testing.T) {
 	s.git(t, "commit", "-q", "-m", "all")
 }
 
-// packed packs the files of a folder, below a prefix.
+// packed packs the files of a folder, under a prefix.
 func packed(t *testing.T, dir, prefix string) []byte {
 	t.Helper()
 	var b bytes.Buffer

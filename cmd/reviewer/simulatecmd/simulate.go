@@ -52,7 +52,7 @@ type simulation struct {
 	baselineName, candidateName string // in the report; empty: as they were given
 
 	cluster cluster // where the comparison runs
-	inputs  inputs  // where the sessions lie
+	inputs  inputs  // where the sessions are
 
 	args      []string // what to read; never empty once it was read
 	own       bool     // the machine's own log, since nothing was named

@@ -6,9 +6,9 @@
 // the resulting policy before writing any.
 package skeleton
 
-// File is a text for a file of a policy.
+// File is the name and the text of a file of a policy.
 type File struct {
-	Name string // below the policy's folder, with slashes
+	Name string // under the policy's folder, with slashes
 	Text string
 	Adds bool // the text is appended to the file; otherwise the file must be new
 }

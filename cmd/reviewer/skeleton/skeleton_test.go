@@ -44,7 +44,7 @@ func FuzzAppend(f *testing.F) {
 		}
 		after, err := bundles.ParseConditions("a.yaml", text)
 		if err != nil {
-			return // the command checks what comes of it, and writes nothing then
+			return // the command checks the result, and writes nothing then
 		}
 		if len(after) != len(before)+1 || after[len(before)].ID != "added" {
 			t.Fatalf("%q becomes %q: %d rules, then %d", file, text, len(before), len(after))
@@ -52,7 +52,7 @@ func FuzzAppend(f *testing.F) {
 	})
 }
 
-// Every template is filled in whole, and what comes of it is what it should be.
+// Every template is filled in whole, and the result is as it should be.
 func TestFiles(t *testing.T) {
 	for _, layer := range bundles.Layers() {
 		for _, rego := range []bool{false, true} {

@@ -179,7 +179,7 @@ func described(taken *checkpoint.Taken, by checkpoint.By, root string) review.Ch
 
 func isFolder(e *checkpoint.Entry) bool { return e != nil && e.Kind == checkpoint.Folder }
 
-// relative returns paths as a store has them: below the workspace relative to it, else
+// relative returns paths as a store has them: under the workspace relative to it, else
 // absolute. A path that is a symbolic link is followed by what it leads to.
 func relative(root, cwd string, paths []string) []string {
 	var list []string

@@ -62,7 +62,7 @@ func countCalls(name string, seen map[string]int) (lines int, err error) {
 	for in.Scan() {
 		var r struct{ Kind, Session, Call string }
 		if err := json.Unmarshal(in.Bytes(), &r); err != nil {
-			return 0, fmt.Errorf("%s: line %d is torn: %w", name, lines+1, err)
+			return 0, fmt.Errorf("%s: line %d is incomplete: %w", name, lines+1, err)
 		}
 		if lines++; r.Kind == "pre" {
 			seen[r.Session+"/"+r.Call]++

@@ -27,7 +27,7 @@ func main() {
 	var s soak
 	flag.StringVar(&s.bin, "bin", "bin", "the `folder` with reviewer and reviewer-hook")
 	flag.DurationVar(&s.time, "time", 10*time.Minute, "how long calls are made")
-	flag.IntVar(&s.sessions, "sessions", 200, "sessions, which call in turns")
+	flag.IntVar(&s.sessions, "sessions", 200, "sessions, which take turns in making calls")
 	flag.IntVar(&s.workers, "workers", 16, "calls at the same time")
 	total := flag.Int("questions", 0, "make this `number` of calls that wait for a person, instead of calls for a time")
 	flag.Parse()

@@ -242,7 +242,7 @@ func (q *questions) outcomes() (map[string]*outcome, error) {
 		for in.Scan() {
 			var r engine.Record
 			if err := json.Unmarshal(in.Bytes(), &r); err != nil {
-				return nil, fmt.Errorf("%s: a line is torn: %w", name, err)
+				return nil, fmt.Errorf("%s: a line is incomplete: %w", name, err)
 			}
 			note(&r, calls, byID)
 		}

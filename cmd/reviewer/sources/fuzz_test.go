@@ -31,7 +31,7 @@ func FuzzTranscript(f *testing.F) {
 	})
 }
 
-// anything must neither panic nor run for ever.
+// anything must neither panic nor run forever.
 func anything(t *testing.T, files ...string) {
 	t.Helper()
 	for _, text := range files {
@@ -99,7 +99,7 @@ func TestHugeLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := told(t, set), "- aaaa: a1 big a2 (-:4 a text was shortened to 4 MiB)\n"; got != want {
+	if got, want := told(t, set), "- aaaa: a1 big a2 (-:4 a string was shortened to 4 MiB)\n"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

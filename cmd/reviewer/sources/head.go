@@ -229,7 +229,7 @@ func digest(id string) uint64 {
 	return h.Sum64()
 }
 
-// values returns the first texts that follow a key. Keys inside a text
+// values returns the first texts that follow a key. Keys inside a string
 // have other quotes.
 func values(text []byte, key string, most int) []string {
 	quoted := []byte(`"` + key + `"`)

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// objects adds the objects that a location names: one, or those below a prefix, or those
+// objects adds the objects that a location names: one, or those under a prefix, or those
 // that match a pattern with * and **.
 func (w *walker) objects(arg string) error {
 	if w.store == nil {

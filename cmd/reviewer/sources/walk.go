@@ -116,7 +116,7 @@ func (w *walker) lose(path string, err error) {
 	w.lost = append(w.lost, simulate.Trouble{Path: path, Why: why(err), Count: 1, Failed: true})
 }
 
-// folder adds the relevant files below a folder. Folders that cannot be listed are
+// folder adds the relevant files under a folder. Folders that cannot be listed are
 // reported; links are followed to files, not to folders.
 func (w *walker) folder(root string, want func(path string) bool) {
 	// With a separator at its end, a root that is a link is a folder, too.

@@ -42,7 +42,7 @@ type Job struct {
 // attempts is how often a task is tried.
 const attempts = 4
 
-// Master reports whether a text names a cluster that spark-submit knows, and returns it
+// Master reports whether a string names a cluster that spark-submit knows, and returns it
 // as spark-submit needs it: a local one retries only if the number of attempts is given.
 func Master(text string) (string, bool) {
 	local := regexp.MustCompile(`^local(\[([0-9]+|\*)\])?$`)
@@ -57,7 +57,7 @@ func Master(text string) (string, bool) {
 	return text, known
 }
 
-// FindSubmit finds spark-submit: below a folder, or in the PATH.
+// FindSubmit finds spark-submit: under a folder, or in the PATH.
 func FindSubmit(home string) (string, error) {
 	if home != "" {
 		path := filepath.Join(home, "bin", "spark-submit")

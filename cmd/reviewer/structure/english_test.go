@@ -20,7 +20,7 @@ type phrase struct {
 	Find, Unless, Better, Example string
 
 	find, unless *regexp.Regexp
-	literals     []string // lower case: a text without any of them does not use the phrase; empty: unknown
+	literals     []string // lower case: a string without any of them does not use the phrase; empty: unknown
 }
 
 // proseIn is a file or a folder whose texts are checked.
@@ -98,7 +98,7 @@ func shortest(list []string) int {
 	return len(slices.MinFunc(list, func(a, b string) int { return len(a) - len(b) }))
 }
 
-// prose is a text as one line, with the places at which its lines begin: phrases are
+// prose is a string as one line, with the places at which its lines begin: phrases are
 // found across line breaks and the marks of comments.
 type prose struct {
 	text   string
@@ -128,7 +128,7 @@ func (p prose) line(at int) int {
 	return i
 }
 
-// matches returns the places at which a text uses a phrase.
+// matches returns the places at which a string uses a phrase.
 func (p phrase) matches(in prose) [][]int {
 	text := in.text
 	const around = 40
@@ -140,7 +140,7 @@ func (p phrase) matches(in prose) [][]int {
 	})
 }
 
-// blank replaces the parts of a text that come from elsewhere by empty lines.
+// blank replaces the parts of a string that come from elsewhere by empty lines.
 func (in proseIn) blank(text string) string {
 	for _, part := range in.Skip {
 		before, rest, begins := strings.Cut(text, part.From)

@@ -26,7 +26,7 @@ type Package struct {
 	Component []string // the files of the largest strongly connected component
 }
 
-// measure reads all packages below a folder, regardless of their build tags.
+// measure reads all packages under a folder, regardless of their build tags.
 func measure(root string) ([]*Package, error) {
 	found := map[string]*Package{}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {

@@ -98,7 +98,7 @@ func Propose(ctx context.Context, a *cli.App, id, dir string) error {
 // approvedCases is the folder of cases in a proposal.
 const approvedCases = "cases/approved"
 
-// writePatch writes files of a proposal, and those below its folders, as a patch that creates them.
+// writePatch writes files of a proposal, and those under its folders, as a patch that creates them.
 func writePatch(dir string, names ...string) error {
 	var patch bytes.Buffer
 	add := func(path string, e fs.DirEntry, err error) error {

@@ -23,7 +23,7 @@ import (
 // Exception is a proposed exception of the user's layer: exactly one call, in one folder.
 type Exception struct {
 	Rules  []string // ids of the rules that do not apply any more
-	File   string   // path below the layer's folder
+	File   string   // path under the layer's folder
 	Text   []byte   // Rego
 	Remark string   // what the exception does not look at; empty: nothing
 }

@@ -28,7 +28,7 @@ func (p Page) Line(cells ...Cell) {
 	p.WriteString(b.String() + "\n")
 }
 
-// fit shortens a text to the available room; more: something follows it.
+// fit shortens a string to the available room; more: something follows it.
 func fit(s string, room int, more bool) string {
 	n := Width(s)
 	switch {

@@ -2,7 +2,7 @@ package term
 
 import "strings"
 
-// Cell is a text and its colour.
+// Cell is a string and its colour.
 type Cell struct{ Text, Colour string }
 
 // Plain is a cell in the colour of the terminal.

@@ -8,7 +8,7 @@ import (
 // Clock writes Unix milliseconds in local time.
 func Clock(ms int64) string { return time.UnixMilli(ms).Format("2006-01-02 15:04:05") }
 
-// After puts a sign before a text, and returns nothing for an empty text.
+// After puts a sign before a string, and returns nothing for an empty string.
 func After(sign, text string) string {
 	if text == "" {
 		return ""

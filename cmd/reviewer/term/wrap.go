@@ -37,7 +37,7 @@ func blank(r rune) bool {
 	return r >= 0xfe00 && r <= 0xfe0e || r >= 0xe0100 && r <= 0xe01ef // chooses a variant of the letter before
 }
 
-// Hidden lists the characters of a text that do not show on a terminal, or that change the order
+// Hidden lists the characters of a string that do not show on a terminal, or that change the order
 // in which others show: each once, as U+202E, in the order in which they occur.
 func Hidden(s string) []string {
 	var list []string
@@ -55,13 +55,13 @@ func PrintableLine(s string) string {
 	return strings.ReplaceAll(Printable(strings.TrimSpace(s)), "\n", " ")
 }
 
-// Width returns the number of characters of a text. Wide characters count once.
+// Width returns the number of characters of a string. Wide characters count once.
 func Width(s string) int { return utf8.RuneCountInString(s) }
 
 // Pad fills a cell up to a width.
 func Pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-Width(s))) }
 
-// Cut shortens a text to a width, with a mark at the cut; 0: any width.
+// Cut shortens a string to a width, with a mark at the cut; 0: any width.
 func Cut(s string, width int) string {
 	if width <= 0 || Width(s) <= width {
 		return s
@@ -106,7 +106,7 @@ func Thousands(n int64) string {
 	return digits
 }
 
-// WrapLines breaks the lines of a text that are wider than a width; continuation lines
+// WrapLines breaks the lines of a string that are wider than a width; continuation lines
 // are indented further. 0: any width.
 func WrapLines(text string, width int) string {
 	if width <= 0 {

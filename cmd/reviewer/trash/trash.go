@@ -1,5 +1,5 @@
 // Package trash moves files aside instead of deleting them, and restores them.
-// Each moved file is in a folder of its own below the state directory:
+// Each moved file is in a folder of its own under the state directory:
 //
 //	trash/20250308-142233/info.json   where it came from
 //	trash/20250308-142233/content     the file, folder or link itself

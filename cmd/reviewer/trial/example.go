@@ -131,7 +131,7 @@ func withoutPhase(event map[string]any) map[string]any {
 	return event
 }
 
-// withoutPlace removes the generated places from a text.
+// withoutPlace removes the generated places from a string.
 func withoutPlace(err error) string {
 	var all []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {

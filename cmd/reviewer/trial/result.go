@@ -137,7 +137,7 @@ func (s *story) world() classify.System {
 	return w
 }
 
-// unsaved returns the worst loss of a command that discards changes at or below a
+// unsaved returns the worst loss of a command that discards changes at or under a
 // path, for files whose state the case gives. The stash is unknown.
 func (s *story) unsaved(name string, what classify.Discard) string {
 	states := s.c.GitStates(name)

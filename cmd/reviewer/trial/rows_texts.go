@@ -44,7 +44,7 @@ func (t *trial) wordJobs(set *rows.Set) []job {
 	})
 }
 
-// textExample is a text and a function that returns what is wrong with it; empty:
+// textExample is a string and a function that returns what is wrong with it; empty:
 // nothing.
 type textExample struct {
 	text string

@@ -17,7 +17,7 @@ import (
 type Subject struct {
 	Layers []*bundles.Bundle // the policy, base first
 	Layer  string            // the layer under test: its examples are run, its lines count; empty: none is
-	At     string            // the folder of that layer, as the person gave it: places are below it
+	At     string            // the folder of that layer, as the person gave it: places are under it
 	Tests  map[string]string // Rego tests: layer/path -> source
 	Cases  []cases.Case      // their files are named with At
 

@@ -25,7 +25,7 @@ type Answer struct {
 	Stop    bool   // deny: the session is stopped as well, even if the question has another answer
 	Message string // deny: for the agent; approve: for the log. Without secrets
 	By      string // user
-	Channel string // terminal, http, or the name of another way
+	Channel string // terminal, http, or the name of another channel
 }
 
 // ErrGone means that no question with an id waits.
@@ -145,7 +145,7 @@ func (q Queue) stop(ctx context.Context, a Answer) error {
 // StopError means that a session could not be stopped.
 type StopError struct{ Err error }
 
-// Error says that the session goes on.
+// Error reports that the session continues.
 func (e *StopError) Error() string { return "the session could not be stopped: " + e.Err.Error() }
 
 // Unwrap returns the cause.

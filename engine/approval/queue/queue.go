@@ -155,7 +155,7 @@ func (q Queue) List() ([]approval.Request, error) {
 	return list, nil
 }
 
-// validID reports whether a text can be a record's id, and so the name of a file.
+// validID reports whether a string can be a record's id, and so the name of a file.
 func validID(id string) bool {
 	return id != "" && len(id) < 64 && strings.Trim(id, "0123456789abcdef-") == ""
 }

@@ -2,7 +2,7 @@ package abstract
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// Each bit of a taint above those for the origin of a text stands for one secret that the
+// Each bit of a taint above those for the origin of a string stands for one secret that the
 // text contains part of: the n-th of Script.Secrets. So it propagates with the text.
 const (
 	provenance = 8  // number of bits below those of secrets
@@ -12,7 +12,7 @@ const (
 // Secrets is the part of a taint that stands for secrets.
 const Secrets = ^Taint(1<<provenance - 1)
 
-// SecretBit is the taint of a text that contains part of the n-th secret.
+// SecretBit is the taint of a string that contains part of the n-th secret.
 func SecretBit(n int) Taint { return 1 << (provenance + min(n, MaxSecrets-1)) }
 
 // Secret is the source of a secret.

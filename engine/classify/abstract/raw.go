@@ -79,7 +79,7 @@ type Script struct {
 	Remotes         []string         // remotes that git adds
 }
 
-// Text is a text that code writes into a file.
+// Text is a string that code writes into a file.
 type Text struct {
 	Path string // absolute, or relative to where the code runs
 	Text string // unknown parts are holes

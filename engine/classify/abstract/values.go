@@ -9,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A text that is only partly known has one of two private-use runes in place of each
+// A string that is only partly known has one of two private-use runes in place of each
 // missing part. So abstract strings can be cut, joined and even parsed again as code like
 // any other text. Input that contains these runes itself is reported as "encoding", and
 // they count as unknown parts.
@@ -25,7 +25,7 @@ const (
 // MaxText limits one abstract string: x="$x$x" forty times would be a terabyte.
 const MaxText = 64 << 10
 
-// Taint describes the origins of a text, as a set of bits.
+// Taint describes the origins of a string, as a set of bits.
 type Taint uint64
 
 const (
@@ -39,7 +39,7 @@ const (
 	OwnProcess                    // id of a process that the same code started, or its own
 )
 
-// AsFile reports whether a text comes only from files of this machine.
+// AsFile reports whether a string comes only from files of this machine.
 func (t Taint) AsFile() bool {
 	return t&(Filed|Picked) != 0 && t&(Fetched|Decoded) == 0
 }
@@ -54,7 +54,7 @@ type Arg struct {
 	Bare   string
 	Taint  Taint
 	From   *Arg         // what a process substitution in its place would read
-	Part   *Arg         // a text of which this contains some lines
+	Part   *Arg         // a string of which this contains some lines
 	Word   *syntax.Word // the word of the code that is this argument alone; nil: it is part of several, or derived from others
 }
 
@@ -195,7 +195,7 @@ func Concat(a, b Arg) Arg {
 	return Arg{Text: text, Taint: a.Taint | b.Taint, Part: JoinParts(a.Part, b.Part)}
 }
 
-// JoinParts returns a text that contains the lines of both.
+// JoinParts returns a string that contains the lines of both.
 func JoinParts(a, b *Arg) *Arg {
 	if a == b || a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -204,7 +204,7 @@ func JoinParts(a, b *Arg) *Arg {
 	return &text
 }
 
-// CutText returns the first MaxText bytes of a text, followed by an unknown part.
+// CutText returns the first MaxText bytes of a string, followed by an unknown part.
 func CutText(s string) string { return strings.ToValidUTF8(s[:MaxText], "") + HoleText }
 
 // LimitArgs keeps a set of alternatives small: at most n distinct texts, else only their
@@ -240,7 +240,7 @@ func JoinDir(dir Value, a Arg) Value {
 		return Value{Sure: Unknown}
 	}
 	if dir.Sure != Literal {
-		return dir // a path below a path of which only the beginning is known
+		return dir // a path under a path of which only the beginning is known
 	}
 	v.Text = strings.TrimSuffix(dir.Text, "/") + "/" + v.Text
 	return cleanValue(v)
@@ -284,7 +284,7 @@ func IsAssignment(a Arg) bool {
 	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// Reversed returns the characters of a text in reverse order.
+// Reversed returns the characters of a string in reverse order.
 func Reversed(s string) string {
 	r := []rune(s)
 	for i, j := 0, len(r)-1; i < j; i, j = i+1, j-1 {
@@ -298,7 +298,7 @@ func AnyOf(list []string, words ...string) bool {
 	return slices.ContainsFunc(list, func(w string) bool { return slices.Contains(words, w) })
 }
 
-// Clip truncates a text to at most n bytes without splitting a character.
+// Clip truncates a string to at most n bytes without splitting a character.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -312,7 +312,7 @@ func Clip(s string, n int) string {
 // MaxTokens limits the tokens of one piece of code.
 const MaxTokens = 100_000
 
-// LineLength returns the length of the first line of a text, in bytes.
+// LineLength returns the length of the first line of a string, in bytes.
 func LineLength(s string) int {
 	if i := strings.IndexByte(s, '\n'); i >= 0 {
 		return i
@@ -344,7 +344,7 @@ func FirstOr(list []Arg) Arg {
 	return Arg{}
 }
 
-// WebURL reports whether a text is a web address.
+// WebURL reports whether a string is a web address.
 func WebURL(text string) bool {
 	scheme, rest, ok := strings.Cut(text, "://")
 	return ok && rest != "" && len(scheme) <= 10 && !strings.ContainsAny(text, " \t\r\n") &&

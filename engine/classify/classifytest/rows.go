@@ -52,7 +52,7 @@ func settingWords(data string) rows.Layer {
 	return rows.Layer{Name: "settings", Files: map[string][]byte{"words/settings.yaml": rows.ListsFile(lists)}}
 }
 
-// defaultDir is where the built-in policy lies.
+// defaultDir is where the built-in policy is.
 func defaultDir() string {
 	dir := "bundles/default"
 	for range 8 {

@@ -29,7 +29,7 @@ func Made(seed uint64, n int, alphabet string) string {
 	return string(b)
 }
 
-// Row is a secret in a text, and the kind that it is masked as.
+// Row is a secret in a string, and the kind that it is masked as.
 type Row struct{ Kind, Secret, Text string }
 
 // IssuedRows are tokens that stand alone.
@@ -106,7 +106,7 @@ func PlacedRows() []Row {
 	}
 }
 
-// Specimen returns a text that matches a pattern.
+// Specimen returns a string that matches a pattern.
 func Specimen(r *rand.Rand, re *syntax.Regexp) string {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -68,7 +68,7 @@ func pythonDetour(r *codeReader, name string, fn codeValue, args []codeValue, na
 	case "pickle.loads", "yaml.unsafe_load", "yaml.full_load", "dill.loads", "cloudpickle.loads", "jsonpickle.decode":
 		if v := argAt(args, 0); v.known && (v.text.Known() || v.text.Taint&(abstract.Decoded|abstract.Fetched) != 0) && builds(v.text) {
 			r.c.Signal(engine.SignalObfuscated)
-			r.c.Shell.Unseen(v.text, name) // a text in the code itself that is deserialised
+			r.c.Shell.Unseen(v.text, name) // a string in the code itself that is deserialised
 		}
 		return unknownValue(), true
 	}
@@ -93,7 +93,7 @@ func reachesOut(text string) bool {
 		func(word string) bool { return strings.Contains(text, word) })
 }
 
-// builds reports whether deserialising a text calls functions, or may do so.
+// builds reports whether deserialising a string calls functions, or may do so.
 func builds(text abstract.Arg) bool {
 	return !text.Known() || strings.Contains(text.Text, "system") ||
 		strings.Contains(text.Text, "!!python/") || strings.Contains(text.Text, "py/") ||

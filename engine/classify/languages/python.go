@@ -450,7 +450,7 @@ func chdir(s *shell.Machine, to []abstract.Arg) {
 }
 
 // listing returns the result of os.walk, os.listdir and os.scandir: names, or a tree of
-// directories, below a directory.
+// directories, under a directory.
 func listing(name string, dir codeValue) codeValue {
 	below := dir.each(func(a abstract.Arg) abstract.Arg { return JoinPath(a, abstract.UnknownArg()) })
 	switch name {
@@ -517,7 +517,7 @@ func openedFile(paths []abstract.Arg) codeValue {
 	return v
 }
 
-// keeps records a text that code writes into a file.
+// keeps records a string that code writes into a file.
 func (r *codeReader) keeps(file abstract.Arg, text codeValue, add bool) {
 	if known, ok := text.one(); ok {
 		r.c.Shell.Store(file, abstract.Word(known), add)

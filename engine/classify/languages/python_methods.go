@@ -69,7 +69,7 @@ var drivers = map[string]string{
 	"pymysql.connect": "mysql", "MySQLdb.connect": "mysql", "mysql.connector.connect": "mysql", "mariadb.connect": "mysql",
 }
 
-// serverAddress returns the database address that a driver is given as one text: a URL or
+// serverAddress returns the database address that a driver is given as one string: a URL or
 // host=… dbname=… as written, or the arguments with these names.
 func serverAddress(args []codeValue, named map[string]codeValue) abstract.Arg {
 	out := argAt(args, 0).texts()[0]
@@ -246,7 +246,7 @@ func clipped(a abstract.Arg, text string) abstract.Arg {
 	return a.With(text)
 }
 
-// splitWords returns the list of words of a text without quotes.
+// splitWords returns the list of words of a string without quotes.
 func splitWords(v codeValue) codeValue {
 	text, ok := v.one()
 	if !ok || !v.known || strings.ContainsAny(text, `"'\`) {

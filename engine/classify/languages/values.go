@@ -178,7 +178,7 @@ func JoinPath(a, b abstract.Arg) abstract.Arg {
 	return abstract.Concat(abstract.Concat(abstract.Arg{Text: strings.TrimSuffix(a.Text, "/"), Taint: a.Taint}, abstract.Word("/")), b)
 }
 
-// repeated returns a text repeated n times, such as "../" * 3.
+// repeated returns a string repeated n times, such as "../" * 3.
 func repeated(v, n codeValue) codeValue {
 	text, ok := v.one()
 	digits, known := n.one()

@@ -35,7 +35,7 @@ func (l *literals) shortPart(p string, rank int) {
 	}
 }
 
-// decoded collects the literals of a text that is encoded in base64, hexadecimal or percent
+// decoded collects the literals of a string that is encoded in base64, hexadecimal or percent
 // encoding, or reversed.
 func (l *literals) decoded(text string) {
 	for at := 0; at < len(text); {
@@ -107,7 +107,7 @@ func decodings(code string) []string {
 	return out
 }
 
-// unescapeSome decodes the percent signs of a text that also contains others.
+// unescapeSome decodes the percent signs of a string that also contains others.
 func unescapeSome(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {

@@ -13,7 +13,7 @@ import (
 const (
 	maxActionMarks = 28
 	MaxResultMarks = 48
-	maxMarked      = 64 << 10 // bytes at the start of a text
+	maxMarked      = 64 << 10 // bytes at the start of a string
 	MaxLooks       = 64       // names that are looked up on the disk
 	longToken      = 12       // bytes from which a token is distinctive
 	longWords      = 16       // …for tokens that consist of words
@@ -39,7 +39,7 @@ const (
 // share: a large number of words cannot displace what is hidden.
 var markShares = [ranks]int{10, 4, 4, 3, 3, 4, 0}
 
-// literals are the parts of a text that could have come from elsewhere, by rank, each once.
+// literals are the parts of a string that could have come from elsewhere, by rank, each once.
 type literals struct {
 	list [ranks][]string
 	seen map[string]bool
@@ -173,7 +173,7 @@ func (k *Marker) ofSecrets(text string) []string {
 	return k.hashes(l, MaxResultMarks)
 }
 
-// OfFound returns the marks of the secrets that are recognisable in a text, wherever it
+// OfFound returns the marks of the secrets that are recognisable in a string, wherever it
 // comes from; asked reports whether a secret, and nothing else, was requested.
 func (k *Marker) OfFound(text string, asked bool) []string {
 	l := newLiterals(MaxResultMarks)
@@ -212,7 +212,7 @@ func (k *Marker) OfAction(texts []string) []string {
 	return k.hashes(l, maxActionMarks)
 }
 
-// text collects the literals of a text; tokens get the given rank.
+// text collects the literals of a string; tokens get the given rank.
 func (l *literals) text(text string, rank int) {
 	place := rank
 	if rank == rankToken {
@@ -316,7 +316,7 @@ func (l *literals) pieces(token string) {
 	}
 }
 
-// StopWords are words that say nothing about the topic of a text.
+// StopWords are words that say nothing about the topic of a string.
 var StopWords = []string{"the", "and", "for", "with", "from", "into", "onto", "that", "this", "these", "those", "then", "than",
 	"when", "where", "which", "while", "what", "who", "whom", "whose", "why", "how", "not", "but", "nor", "yet", "can", "could",
 	"would", "should", "will", "shall", "may", "might", "must", "are", "was", "were", "been", "being", "have", "has", "had",

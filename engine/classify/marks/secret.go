@@ -28,10 +28,10 @@ func (l *literals) secret(v string) {
 const (
 	gramSize   = 10
 	gramWindow = 3
-	maxGrams   = 24 // of one text
+	maxGrams   = 24 // of one string
 )
 
-// grams selects pieces of a text that looks random, so that two texts with twelve consecutive
+// grams selects pieces of a string that looks random, so that two texts with twelve consecutive
 // characters in common share a piece: of each three adjacent pieces the one with the lowest
 // hash.
 func grams(s string) []string {
@@ -63,12 +63,12 @@ func fnv32(s string) uint32 {
 	return h
 }
 
-// Dense reports whether a text looks random instead of being a word or a list of words.
+// Dense reports whether a string looks random instead of being a word or a list of words.
 func Dense(s string) bool {
 	return len(s) >= longToken && mask.HasDigit(s) && strings.Map(dropLetter, s) != s && !strings.ContainsAny(s, " \t") && !plainWords(s)
 }
 
-// plainWords reports whether a text consists of words and numbers, like the names of regions,
+// plainWords reports whether a string consists of words and numbers, like the names of regions,
 // models and versions: eu-central-1, 300ms, v1.2.3-beta.
 func plainWords(s string) bool {
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune("-_./:@,+ ", r) }) {

@@ -223,7 +223,7 @@ func (w namedSecret) inStatement(t scanned) bool {
 		(strings.Contains(lead, " user ") || strings.Contains(lead, " role "))
 }
 
-// afterLogin reports whether a text ends as a line of .netrc does before the
+// afterLogin reports whether a string ends as a line of .netrc does before the
 // word password: login kim.
 func afterLogin(lead string) bool {
 	f := strings.Fields(lead)
@@ -515,7 +515,7 @@ func (a assignment) describes(k Keyword) bool {
 	return strings.Contains(value, "_") && strings.Contains(value, strings.TrimPrefix(k.kind, "api_"))
 }
 
-// Distinct reports whether a secret that was found in a text is a secret in any other
+// Distinct reports whether a secret that was found in a string is a secret in any other
 // text too. A token of a known issuer is. One that was found only by the name before
 // it must look random: otherwise a common word would be masked everywhere.
 func Distinct(kind, value string) bool {

@@ -28,7 +28,7 @@ func (m *Masker) knowWords(secret, with string) {
 	}
 }
 
-// lineEnds of a text in a literal.
+// lineEnds of a string in a literal.
 var lineEnds = strings.NewReplacer(`\n`, "\n", `\r`, "\n")
 
 // Folded returns a masker for the same secrets in lower case, as host names are
@@ -50,7 +50,7 @@ func (m *Masker) Host(folded *Masker, s string) string { return folded.replaceKn
 // minCoded is the least length of an encoded secret: whole bytes in hex and in base64.
 const minCoded = 20
 
-// learnCoded remembers secrets that are encoded in a text in base64 or hex, and the
+// learnCoded remembers secrets that are encoded in a string in base64 or hex, and the
 // encoded text: a reader of the log could decode it.
 func (m *Masker) learnCoded(text string) {
 	for at := 0; at < len(text); {
@@ -85,7 +85,7 @@ func (m *Masker) learnCode(code string) {
 	}
 }
 
-// textOfCode decodes a text in hex, or in base64 of either alphabet.
+// textOfCode decodes a string in hex, or in base64 of either alphabet.
 func textOfCode(code string) (string, bool) {
 	bare := strings.TrimRight(code, "=")
 	if len(bare) < minCoded {

@@ -228,7 +228,7 @@ func headerSecret(v, kind string) bool {
 	return len(v) >= 12 && !placeholder(v) && (HasDigit(v) || entropy(v) >= 3.5)
 }
 
-// login reports whether a text is the base64 of user:password.
+// login reports whether a string is the base64 of user:password.
 func login(v string) bool {
 	b, err := base64.StdEncoding.DecodeString(v)
 	if err != nil {

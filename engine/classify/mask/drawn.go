@@ -7,7 +7,7 @@ import (
 
 // This file distinguishes filler from random characters.
 
-// mixed reports whether a text has digits and letters of both cases.
+// mixed reports whether a string has digits and letters of both cases.
 func mixed(s string) bool {
 	var d, u, l bool
 	for i := 0; i < len(s); i++ {
@@ -18,7 +18,7 @@ func mixed(s string) bool {
 	return d && u && l
 }
 
-// repetitive reports whether a text has at most three different characters, as
+// repetitive reports whether a string has at most three different characters, as
 // examples have: xxxxxxxxxxxx, 0000000.
 func repetitive(s string) bool {
 	seen := ""
@@ -54,7 +54,7 @@ func filler(s string) bool {
 // and not a name.
 func drawn(s string) bool { return !filler(s) && !dull(s) && !counted(s) && !nameLike(s) }
 
-// dull reports whether a text of some length has far fewer different characters than a
+// dull reports whether a string of some length has far fewer different characters than a
 // random one.
 func dull(s string) bool {
 	if len(s) < 16 {
@@ -74,7 +74,7 @@ func dull(s string) bool {
 // reaches: fewer than one in a million have less.
 const leastEntropy = 0.62
 
-// counted reports whether half of a text or more is the alphabet, or counts.
+// counted reports whether half of a string or more is the alphabet, or counts.
 func counted(s string) bool {
 	longest, n := 0, 1
 	for i := 1; i < len(s); i++ {

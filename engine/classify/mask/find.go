@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// span is a secret inside a text.
+// span is a secret inside a string.
 type span struct {
 	Start, End int
 	Kind       string
@@ -15,16 +15,16 @@ type span struct {
 // KindMasked is the kind of a secret that is already masked.
 const KindMasked = "masked"
 
-// scanned is a text and the same in lower case, of the same length.
+// scanned is a string and the same in lower case, of the same length.
 type scanned struct {
 	raw, low string
 	formats  *Formats
 }
 
-// Find returns the secrets of a text in order, without overlaps.
+// Find returns the secrets of a string in order, without overlaps.
 //
 // It is handwritten and does not use regular expressions, because a hook is a
-// new process for each call: nothing is compiled, and a text is read once for
+// new process for each call: nothing is compiled, and a string is read once for
 // tokens and once for the words that announce a secret.
 func (f *Formats) Find(s string) []span {
 	t := scanned{s, Lower(s), f}
@@ -154,5 +154,5 @@ func QuoteAll(argv []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// QuoteWord writes a text as one shell word.
+// QuoteWord writes a string as one shell word.
 func QuoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -23,7 +23,7 @@ func TestMaskFormats(t *testing.T) {
 	}
 }
 
-// TestMaskEscaped: the same tokens in texts that quote a text with line ends.
+// TestMaskEscaped: the same tokens in texts that quote a string with line ends.
 func TestMaskEscaped(t *testing.T) {
 	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	for _, r := range classifytest.IssuedRows() {

@@ -58,7 +58,7 @@ func appendWallets(found []span, s string) []span {
 
 const base58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-// checked58 reports whether a text is base58 with a checksum that fits.
+// checked58 reports whether a string is base58 with a checksum that fits.
 func checked58(text string) bool {
 	n := new(big.Int)
 	for i := range len(text) {

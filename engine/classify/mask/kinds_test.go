@@ -115,7 +115,7 @@ func fill(lead, name, value string) string {
 	return fmt.Sprintf(lead, name, value)
 }
 
-// leaks reports whether a text contains a secret after masking, or changes when it is
+// leaks reports whether a string contains a secret after masking, or changes when it is
 // masked again.
 func leaks(text, secret string) bool {
 	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Printed reports whether bytes are a text, except for a character that is cut at
+// Printed reports whether bytes are text, except for a character that is cut at
 // the end.
 func Printed(b []byte) bool {
 	for len(b) > 0 {
@@ -22,7 +22,7 @@ func Printed(b []byte) bool {
 	return true
 }
 
-// ContentOf describes a text that is not stored.
+// ContentOf describes a string that is not stored.
 func (m *Masker) ContentOf(text string) engine.ContentFacts {
 	f := engine.ContentFacts{Bytes: int64(len(text)), Lines: countLines(text), Secrets: m.Count(text)}
 	if text != "" {
@@ -58,7 +58,7 @@ func (m *Masker) formats() *Formats {
 	return m.Formats
 }
 
-// find returns what is to be replaced in a text, in order, without overlaps.
+// find returns what is to be replaced in a string, in order, without overlaps.
 func (m *Masker) find(text string) []span {
 	found := m.Secrets(text)
 	if len(m.Personal) == 0 {
@@ -76,7 +76,7 @@ func (m *Masker) Replacement(kind, secret string) string {
 	return Redacted + kind + "_" + m.Mac([]byte(secret))[:8]
 }
 
-// Remember remembers the secrets of a text, so that they are also replaced where
+// Remember remembers the secrets of a string, so that they are also replaced where
 // nothing around them identifies them: `--password x` is recognised in the command,
 // but not in the list of its operands.
 func (m *Masker) Remember(text string) {
@@ -150,11 +150,11 @@ func (m *Masker) Text(s string) string {
 	return s
 }
 
-// maxRounds bounds how often a text is searched again: a replacement can show that the
+// maxRounds bounds how often a string is searched again: a replacement can show that the
 // text next to it is a secret too.
 const maxRounds = 4
 
-// between replaces the spans of a text, and known secrets between them.
+// between replaces the spans of a string, and known secrets between them.
 func (m *Masker) between(s string, spans []span) string {
 	if len(spans) == 0 {
 		return m.replaceKnown(s)
@@ -258,7 +258,7 @@ func replaceWords(s string, with func(string) (string, bool)) string {
 	return b.String()
 }
 
-// Count returns how many secrets of each kind a text contains; nil: none.
+// Count returns how many secrets of each kind a string contains; nil: none.
 func (m *Masker) Count(text string) map[string]int {
 	var n map[string]int
 	for _, s := range m.find(text) {
@@ -274,15 +274,15 @@ func (m *Masker) Count(text string) map[string]int {
 	return n
 }
 
-// Secrets returns the secrets of a text in order, without overlaps. Personal data do
+// Secrets returns the secrets of a string in order, without overlaps. Personal data do
 // not count.
 func (m *Masker) Secrets(text string) []span { return m.formats().Find(text) }
 
-// HoldsSecret reports whether a text contains a secret, masked or not: facts must be
+// HoldsSecret reports whether a string contains a secret, masked or not: facts must be
 // the same before and after masking.
 func (m *Masker) HoldsSecret(text string) bool { return len(m.Secrets(text)) > 0 }
 
-// Tokens returns the kinds of tokens in a text whose format identifies their issuer,
+// Tokens returns the kinds of tokens in a string whose format identifies their issuer,
 // masked or not, each once.
 func (m *Masker) Tokens(text string) []string {
 	var kinds []string

@@ -96,7 +96,7 @@ func TestCountSecrets(t *testing.T) {
 	}
 }
 
-// TestMaskIsLinear: a text made of beginnings of secrets takes no longer than
+// TestMaskIsLinear: a string made of beginnings of secrets takes no longer than
 // any other. It would not end in the time of a test if each began a new search.
 // Every fourth beginning is tried; all with REVIEWER_EVERY=1 (`make fidelity`).
 func TestMaskIsLinear(t *testing.T) {

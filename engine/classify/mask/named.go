@@ -148,7 +148,7 @@ func (w namedSecret) said(t scanned) (assignment, bool) {
 }
 
 // byPair finds rows of a table by the first two bytes of their words. It is an array
-// instead of a map, because it is consulted for each byte of a text.
+// instead of a map, because it is consulted for each byte of a string.
 type byPair[T any] struct {
 	group [1 << 16]uint16 // 0: no row
 	rows  [][]T

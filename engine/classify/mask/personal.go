@@ -231,6 +231,6 @@ func phone(text string) bool {
 		(strings.Contains(text, "(") || bare[3] == bare[7])
 }
 
-// HasPersonal reports whether a text contains personal data of some kinds, which
+// HasPersonal reports whether a string contains personal data of some kinds, which
 // are engine.PersonalKinds.
 func HasPersonal(text string, kinds []string) bool { return len(appendPersonal(nil, text, kinds)) > 0 }

@@ -24,7 +24,7 @@ type issuedToken struct {
 }
 
 // judged is how much of a run decides whether it is a token. It bounds the work
-// on a text made of prefixes; the longest headers of tokens are shorter.
+// on a string made of prefixes; the longest headers of tokens are shorter.
 const judged = rows.MaxRun
 
 // awsID rejects the ids in Amazon's documentation and blanked ones.
@@ -115,7 +115,7 @@ func holdsJSON(coded string) bool {
 
 // payload reports whether what begins at i is the second part of something that
 // looks like a JWT and has a whole header, which was judged. Without its
-// header, as where a text was cut, it is judged by itself.
+// header, as where a string was cut, it is judged by itself.
 func payload(s string, i int) bool {
 	if i == 0 || s[i-1] != '.' {
 		return false
@@ -390,7 +390,7 @@ func moreChecks(name string) func(string) bool {
 	return nil
 }
 
-// Tried counts the secrets of each kind that the rows of one set find in a text, for
+// Tried counts the secrets of each kind that the rows of one set find in a string, for
 // their examples.
 func Tried(set *rows.Set, text string) (map[string]int, error) {
 	text, err := rows.Specimen(text)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// identifier reports whether a text is one word of letters.
+// identifier reports whether a string is one word of letters.
 func identifier(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !Alnum(s[i]) && s[i] != '_' || Digit(s[i]) {
@@ -16,7 +16,7 @@ func identifier(s string) bool {
 	return true
 }
 
-// HasDigit reports whether a text contains a digit.
+// HasDigit reports whether a string contains a digit.
 func HasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
 func numeric(s string) bool { return strings.Trim(s, "0123456789.,:_-+%eE") == "" }
@@ -151,7 +151,7 @@ func addressOfWords(v string) bool {
 	return true
 }
 
-// phrase reports whether a text of several words is a pass phrase instead of a
+// phrase reports whether a string of several words is a pass phrase instead of a
 // sentence: four or more short words, none of them common in sentences.
 func phrase(s string) bool {
 	words := strings.Fields(s)
@@ -183,7 +183,7 @@ func expression(s string) bool {
 
 func name(s string) bool { return Run(s, 0, len(s), TokenChar) == len(s) && !strings.Contains(s, "-") }
 
-// Digits counts the digits of a text.
+// Digits counts the digits of a string.
 func Digits(s string) int { return len(s) - len(strings.Map(DropDigit, s)) }
 
 // DropDigit is a mapping for strings.Map that removes digits.
@@ -257,7 +257,7 @@ func reference(v string) bool {
 	return false
 }
 
-// template is a part of a text between two marks.
+// template is a part of a string between two marks.
 type template struct{ open, shut string }
 
 var templates = []template{{"${", "}"}, {"{{", "}}"}, {"$(", ")"}, {"#{", "}"}, {"%(", ")"}, {"%{", "}"}, {"<", ">"}, {"{", "}"}}

@@ -67,7 +67,7 @@ func numeral(digits string) bool {
 	return len(digits) < 3 || strings.Contains(numerals, " "+digits+" ") || len(digits) == 4 && (digits[:2] == "20" || digits[:2] == "19")
 }
 
-// wordSplit is the parts of a text.
+// wordSplit is the parts of a string.
 type wordSplit struct {
 	letters, words, bits int
 	single, longest      int // words of one letter, and the length of the longest one
@@ -75,7 +75,7 @@ type wordSplit struct {
 	odd                  bool // a part is in no name
 }
 
-// wordingOf splits a text at signs, digits and capitals.
+// wordingOf splits a string at signs, digits and capitals.
 func wordingOf(s string) wordSplit {
 	var w wordSplit
 	for i := 0; i < len(s) && !w.odd; {

@@ -203,7 +203,7 @@ func (f *Finder) manifests() (text string, whole bool) {
 	return plain(b.String()), true
 }
 
-// plain is a text in which names are spelled in one way.
+// plain is a string in which names are spelled in one way.
 func plain(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
 
 // Packages returns the packages that no manifest names, if there is a manifest.

@@ -74,7 +74,7 @@ func canonicalIPv6(host string) string {
 	return a.Unmap().String()
 }
 
-// linkLocal returns the address of this machine's own link that a text begins with
+// linkLocal returns the address of this machine's own link that a string begins with
 // which goes on with something unknown: such an address has no name, and what
 // follows is a path.
 func linkLocal(text string) string {

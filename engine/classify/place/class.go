@@ -45,7 +45,7 @@ func (r *Resolver) classOf(p string) engine.Class {
 }
 
 // fixture reports whether a file of the workspace is test data: files that control the
-// session itself are not in such a folder, and a file below a client's own folder belongs
+// session itself are not in such a folder, and a file under a client's own folder belongs
 // to the client.
 func (r *Resolver) fixture(p string) bool {
 	if r.workspace == "" || !Within(r.workspace, p) {
@@ -93,7 +93,7 @@ type names struct {
 	parts    []string // of full
 	base     string   // last part
 	written  string   // base with its capitals, apart from those of its extension
-	home     string   // full below a home directory, without a slash; empty: not in a home
+	home     string   // full under a home directory, without a slash; empty: not in a home
 	inside   bool     // of the workspace
 	packages bool     // inside a folder of other people's packages
 }
@@ -185,5 +185,5 @@ func kindIn(set *rows.Set, workspace, p string) engine.Class {
 // Space reports whether a byte is a space, a tab or a line end.
 func Space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' }
 
-// LowerLast reports whether a text ends in a lower-case letter.
+// LowerLast reports whether a string ends in a lower-case letter.
 func LowerLast(s string) bool { return s[len(s)-1] >= 'a' && s[len(s)-1] <= 'z' }

@@ -153,7 +153,7 @@ func packageCache(e *engine.Effect) bool {
 		"/var/cache/pacman/pkg", "/var/cache/zypp"}, func(dir string) bool { return Within(dir, e.Target) })
 }
 
-// staysBelow reports whether a relative path never leads upwards: it is below a directory
+// staysBelow reports whether a relative path never leads upwards: it is under a directory
 // of which only the beginning is known, cd "$(mktemp -d)".
 func staysBelow(v abstract.Value) bool {
 	return (v.Sure == abstract.Literal || v.Sure == abstract.Glob) && v.Text != "" && !strings.HasPrefix(path.Clean(Slashes(v.Text)), "..") &&
@@ -254,7 +254,7 @@ func (r *Resolver) Above(e engine.Effect) []engine.Effect {
 	return made
 }
 
-// unsaved returns what version control would discard at or below a path.
+// unsaved returns what version control would discard at or under a path.
 func (r *Resolver) unsaved(name string, what abstract.Discard) string {
 	if r.World.Unsaved == nil || r.asked >= maxGit {
 		return ""

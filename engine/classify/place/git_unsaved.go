@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// unsaved reports what would be lost at or below a path: clean (nothing),
+// unsaved reports what would be lost at or under a path: clean (nothing),
 // dirty, untracked, ignored; empty: unknown, or in no repository.
 func (w World) unsaved(name string, what abstract.Discard) string {
 	v := &gitView{world: w, repos: map[string]*repository{}}
@@ -74,7 +74,7 @@ func (v *gitView) stashed(r *repository) string {
 // maxTracked limits how many tracked files are compared.
 const maxTracked = 20000
 
-// changed reports whether some tracked file at or below a path differs from the index.
+// changed reports whether some tracked file at or under a path differs from the index.
 // Restoring a missing file loses nothing. With sides, neither does restoring a file in
 // conflict.
 func (v *gitView) changed(r *repository, name string, sides bool) string {
@@ -98,7 +98,7 @@ func (v *gitView) changed(r *repository, name string, sides bool) string {
 	return "clean"
 }
 
-// below lists the tracked paths at or below a path.
+// below lists the tracked paths at or under a path.
 func (r *repository) below(name string) []indexEntry {
 	rel := strings.TrimPrefix(strings.TrimPrefix(name, strings.TrimSuffix(r.root, "/")), "/")
 	if rel == "" {

@@ -29,7 +29,7 @@ type indexEntry struct {
 
 // errIndex means that an index cannot be read: it is damaged, or of an unsupported kind
 // (split, sparse, SHA-256). Then nothing is known about files.
-var errIndex = errors.New("git index is damaged or of an unknown kind")
+var errIndex = errors.New("git index is damaged or of an unknown version")
 
 const (
 	indexHeader = 12
@@ -315,7 +315,7 @@ func (r *repository) find(rel string) (indexEntry, bool) {
 	return r.entries[i], true
 }
 
-// tracks reports whether anything below a directory is tracked.
+// tracks reports whether anything under a directory is tracked.
 func (r *repository) tracks(rel string) bool {
 	lead := rel + "/"
 	i, _ := slices.BinarySearchFunc(r.entries, lead, func(e indexEntry, p string) int { return strings.Compare(e.path, p) })

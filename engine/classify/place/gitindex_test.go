@@ -95,7 +95,7 @@ func FuzzParseIndex(f *testing.F) {
 	})
 }
 
-// tree writes files below a new directory; a name that ends in / is a directory.
+// tree writes files under a new directory; a name that ends in / is a directory.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())

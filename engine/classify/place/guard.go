@@ -24,7 +24,7 @@ func (r *Resolver) HoldsGit(e *engine.Effect) bool {
 		r.Lstat(Join(e.Target, ".git")) != nil
 }
 
-// checkpoints is the folder of reviewer's state in which the contents of other files lie.
+// checkpoints is the folder of reviewer's state that contains the contents of other files.
 const checkpoints = "checkpoints"
 
 // readsStored reports whether the contents of checkpoints are read: files with secrets are
@@ -81,7 +81,7 @@ func (r *Resolver) guardBelow(e *engine.Effect) bool {
 	return slices.ContainsFunc(r.guard, func(g string) bool { return Within(e.Target, g) && mayMatch(e, g) })
 }
 
-// mayMatch reports whether a pattern below a directory can match a path in it: one of the
+// mayMatch reports whether a pattern under a directory can match a path in it: one of the
 // names on the way matches the pattern's last part.
 func mayMatch(e *engine.Effect, p string) bool {
 	last := strings.ToLower(path.Base(e.Short))
@@ -162,7 +162,7 @@ func (r *Resolver) coversGuard(at string) bool {
 	return slices.ContainsFunc(r.guard, func(g string) bool { return Within(at, g) || Within(g, at) })
 }
 
-// sweepsSettings reports whether a pattern that recurses through all folders below a
+// sweepsSettings reports whether a pattern that recurses through all folders under a
 // directory matches, by the prefix of a name, a client's settings there.
 func (r *Resolver) sweepsSettings(e *engine.Effect) bool {
 	pattern := path.Base(e.Short)

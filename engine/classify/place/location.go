@@ -79,7 +79,7 @@ func (r *Resolver) belowHomes(p string) bool {
 	return slices.ContainsFunc(r.homes, func(h string) bool { return Within(h, p) })
 }
 
-// tempLocation returns temp only if the workspace is not below the same temporary
+// tempLocation returns temp only if the workspace is not under the same temporary
 // directory: next to the workspace, files may be someone's work, except for what mktemp
 // created.
 func (r *Resolver) tempLocation(p string) engine.Location {
@@ -117,7 +117,7 @@ func beside(dir, p, workspace string) engine.Location {
 }
 
 // ownNotes reports whether a file is one of the agent's notes about this workspace, or
-// about a folder above it, below the home directory: clients name the notes after the
+// about a folder above it, under the home directory: clients name the notes after the
 // folder in which they were started. Notes about another folder belong to that project.
 func (r *Resolver) ownNotes(p string) bool {
 	home := r.home
@@ -171,7 +171,7 @@ func dashed(p string) string {
 	}, p)
 }
 
-// rootDirs are directories just below the root that belong to the system, or where disks
+// rootDirs are directories just under the root that belong to the system, or where disks
 // are mounted.
 var rootDirs = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "media", "mnt", "opt", "proc", "run",
 	"sbin", "snap", "srv", "sys", "usr", "var", "System", "Library", "Applications", "Volumes", "private", "cores", "nix", "efi"}

@@ -32,7 +32,7 @@ type Resolver struct {
 	classes   map[string]engine.Class
 	lookups   int
 	Git       func(string) string // nil: unknown
-	Secret    func(string) bool   // reports whether a text contains a secret; nil: unknown
+	Secret    func(string) bool   // reports whether a string contains a secret; nil: unknown
 	asked     int                 // paths whose git state was asked
 	tables    *tables
 	protected []string // files that another name may stand for; nil: not listed yet
@@ -187,7 +187,7 @@ func (r *Resolver) link(p string) (string, bool) {
 	return to, err == nil && to != ""
 }
 
-// procLink resolves the links below /proc that lead out of it: other spellings of the root
+// procLink resolves the links under /proc that lead out of it: other spellings of the root
 // and of the working directory.
 func procLink(p, cwd string) (string, bool) {
 	if !strings.HasPrefix(p, "/proc/") {
@@ -357,7 +357,7 @@ func (r *Resolver) same(a, b string) bool {
 	return os.SameFile(x, y)
 }
 
-// Within reports whether p is dir or below it.
+// Within reports whether p is dir or under it.
 func Within(dir, p string) bool {
 	return dir != "" && (p == dir || dir == "/" || strings.HasPrefix(p, dir) && p[len(dir)] == '/')
 }

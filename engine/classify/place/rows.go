@@ -13,10 +13,10 @@ import (
 // tables contain what the rows of a policy say about paths.
 type tables struct {
 	classes  map[string]*class
-	settings []string // of clients, as they are below a project or a home directory
+	settings []string // of clients, as they are under a project or a home directory
 	telling  []string // names that say what is at stake
 	fixtures []string // folders with settings for tests
-	notes    []string // of agents about a workspace, below the home directory
+	notes    []string // of agents about a workspace, under the home directory
 }
 
 // class describes one class of paths.
@@ -259,7 +259,7 @@ func endsIn(parts, end []string) bool {
 	return len(parts) >= len(end) && wildcard.Path(end, parts[len(parts)-len(end):])
 }
 
-// subtree is a file, or a folder with everything below it.
+// subtree is a file, or a folder with everything under it.
 type subtree struct {
 	path  string
 	parts []string // of a pattern

@@ -131,7 +131,7 @@ func (r *Resolver) line(name string) string {
 	return strings.TrimSpace(text)
 }
 
-// inWorktree reports whether a path is below another working tree; the folder of a tree
+// inWorktree reports whether a path is under another working tree; the folder of a tree
 // itself does not count: deleting it deletes everything in it.
 func (r *Resolver) inWorktree(p string) bool {
 	for _, tree := range r.worktrees() {
@@ -155,7 +155,7 @@ func (r *Resolver) ofWorktree(e *engine.Effect, raw abstract.RawEffect) {
 	}
 }
 
-// besideRepository reports whether a path is below the folder that contains the
+// besideRepository reports whether a path is under the folder that contains the
 // workspace, or the main working tree, and not among hidden files.
 func (r *Resolver) besideRepository(p string) bool {
 	for _, tree := range append([]string{r.workspace}, r.worktrees()...) {

@@ -42,7 +42,7 @@ type World struct {
 	// Added returns when version control stored the contents of a clean file, in Unix
 	// milliseconds; 0: unknown, or so long ago that it was packed.
 	Added func(name string) int64
-	// Unsaved returns what a command that discards changes at or below a path would lose:
+	// Unsaved returns what a command that discards changes at or under a path would lose:
 	// clean if nothing, else the state of what would be lost; empty: unknown.
 	Unsaved func(name string, what abstract.Discard) string
 }

@@ -48,7 +48,7 @@ func putsFiles(c *shell.Call, code, host abstract.Arg) {
 	}
 }
 
-// landsThere records a file that a transfer writes below a directory of another machine.
+// landsThere records a file that a transfer writes under a directory of another machine.
 func landsThere(c *shell.Call, host abstract.Arg, dir string, name abstract.Arg) {
 	if host.Text == "" || !name.Known() {
 		return

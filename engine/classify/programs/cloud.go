@@ -144,7 +144,7 @@ func moduleList(value string) []string {
 	return strings.Split(value, ",")
 }
 
-// argumentWords returns the words of a text, with all quotes removed.
+// argumentWords returns the words of a string, with all quotes removed.
 func argumentWords(text string) (words []string) {
 	var word strings.Builder
 	quote := rune(0)
@@ -461,7 +461,7 @@ func documentChange(c *shell.Call, words []abstract.Arg) change {
 	return change{}
 }
 
-// documents returns the policy documents that options give, as a text or as the name of a
+// documents returns the policy documents that options give, as a string or as the name of a
 // file.
 func documents(c *shell.Call) []string {
 	var out []string

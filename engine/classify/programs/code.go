@@ -173,7 +173,7 @@ var debuggerRuns = engine.Regexp(`^(?:(shell |!|platform shell |pipe .*\|)|(?:py
 
 // settingPrograms runs the programs that settings among the values of an option name:
 // --config target.x.runner="CODE". The row names the option and the last parts of the keys;
-// the value may be a text or a list of words in quotes.
+// the value may be a string or a list of words in quotes.
 func settingPrograms(c *shell.Call) {
 	for _, a := range c.Opts.All(c.Words[0]) {
 		key, value, ok := strings.Cut(a.Text, "=")
@@ -322,7 +322,7 @@ func isSubcommand(c *shell.Call, i int) bool {
 	return i+1 >= len(c.Args) || !c.Args[i+1].HasPrefix("-") && !strings.ContainsAny(c.Args[i+1].Text, "/~")
 }
 
-// guessesIn looks for commands in a text, and in its quoted parts; it returns the number of
+// guessesIn looks for commands in a string, and in its quoted parts; it returns the number of
 // attempts.
 func guessesIn(c *shell.Call, a abstract.Arg) int {
 	parts := quotedParts(a.Text)
@@ -352,7 +352,7 @@ func argumentsOf(a abstract.Arg, texts []string) (list []abstract.Arg) {
 	return list
 }
 
-// codeParts returns a text, the value assigned to a name in it (--exec=CODE), what follows
+// codeParts returns a string, the value assigned to a name in it (--exec=CODE), what follows
 // a word that starts a program (spawn CODE), and the contents of brackets: execute(CODE).
 func codeParts(c *shell.Call, text string) []string {
 	list := []string{strings.TrimLeft(text, "!| ")}
@@ -370,7 +370,7 @@ func codeParts(c *shell.Call, text string) []string {
 	return list
 }
 
-// mentionsProgram reports whether a text contains the name of a known program where a
+// mentionsProgram reports whether a string contains the name of a known program where a
 // command may start.
 func mentionsProgram(c *shell.Call, text string) bool {
 	begins := true
@@ -385,13 +385,13 @@ func mentionsProgram(c *shell.Call, text string) bool {
 	return false
 }
 
-// quotes are the strings in a text of any language.
+// quotes are the strings in a string of any language.
 type quotes struct {
 	texts []string   // those with blanks in them
 	lists [][]string // words that stand one after the other: "rm", ["-rf", "x"]
 }
 
-// quotedParts finds the quoted parts of a text in an unknown language.
+// quotedParts finds the quoted parts of a string in an unknown language.
 func quotedParts(text string) (q quotes) {
 	var list []string
 	end := 0

@@ -198,7 +198,7 @@ func (p *plainCode) deletes(i int, empty bool) bool {
 	return empty && (name == "delete" || name == "destroy" || name == "remove") && p.chained(i, callsAll)
 }
 
-// truncates distinguishes truncating a table from truncating a text or a file.
+// truncates distinguishes truncating a table from truncating a string or a file.
 func (p *plainCode) truncates(i int, empty bool) bool {
 	owner := p.text(i - 2)
 	if p.text(i-1) == ":" {

@@ -227,7 +227,7 @@ func findEnd(args []abstract.Arg, i int) int {
 	return i
 }
 
-// findMatches returns what find passes to its actions: any file below a root.
+// findMatches returns what find passes to its actions: any file under a root.
 func findMatches(root abstract.Arg, name string) abstract.Arg {
 	if name == "" {
 		name = "**"
@@ -283,7 +283,7 @@ func findRun(c *shell.Call, how string, template []abstract.Arg, m, root abstrac
 }
 
 // plainMarks replaces the placeholders of fd and parallel for parts of a path by those for
-// the whole path: what they stand for is below the same folders.
+// the whole path: what they stand for is under the same folders.
 func plainMarks(words []abstract.Arg) []abstract.Arg {
 	plain := strings.NewReplacer("{.}", "{}", "{/}", "{}", "{/.}", "{}", "{//}", "{}/..")
 	out := make([]abstract.Arg, len(words))

@@ -176,7 +176,7 @@ func gitShows(c *shell.Call) {
 	}
 }
 
-// gitLists handles git ls-files: names of files below the directory.
+// gitLists handles git ls-files: names of files under the directory.
 func gitLists(c *shell.Call) { c.Out = abstract.Word("./" + abstract.HoleText + "\n") }
 
 // gitTransports runs the commands in addresses of the form ext::COMMAND, in values of the

@@ -70,7 +70,7 @@ func gitClean(c *shell.Call) {
 	discards(c, e, c.Opts.Operands[1:]...)
 }
 
-// discards records the loss of uncommitted work: below the current directory if no path is
+// discards records the loss of uncommitted work: under the current directory if no path is
 // given. What was stashed just before is not lost.
 func discards(c *shell.Call, e abstract.RawEffect, paths ...abstract.Arg) {
 	if len(paths) == 0 {

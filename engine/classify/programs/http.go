@@ -43,7 +43,7 @@ func (r *request) header(line abstract.Arg) {
 	}
 }
 
-// body handles a text that is sent.
+// body handles a string that is sent.
 func (r *request) body(text abstract.Arg) {
 	if r.method == "fetch" {
 		r.method = "send"

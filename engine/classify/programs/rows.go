@@ -309,7 +309,7 @@ func (r *rowReader) fits(p rows.SubPattern) bool {
 		if i < len(r.operands) {
 			a = r.operands[i]
 		}
-		if !rows.Fits(words, a.Text) { // of a text that is unknown, * stands for that
+		if !rows.Fits(words, a.Text) { // of a string that is unknown, * stands for that
 			return false
 		}
 	}
@@ -331,7 +331,7 @@ func (r *rowReader) valued(wanted map[string]string) bool {
 	return len(wanted) == 0
 }
 
-// holdsPart reports whether a text, of which not all may be known, holds a part
+// holdsPart reports whether a string, of which not all may be known, holds a part
 // that is asked for.
 func holdsPart(patterns []string, v abstract.Arg) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
@@ -458,7 +458,7 @@ func (r *rowReader) every(s rows.Selector) []abstract.Arg {
 	return []abstract.Arg{abstract.UnknownArg()}
 }
 
-// text returns a text of the row, filled in.
+// text returns a string of the row, filled in.
 func (r *rowReader) text(text string) abstract.Arg {
 	text = strings.ReplaceAll(text, "$program", r.Name)
 	if below, ok := strings.CutPrefix(text, "~"); ok {

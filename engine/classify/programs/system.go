@@ -76,7 +76,7 @@ func at(c *shell.Call) {
 
 func textOf(args []abstract.Arg) string { return shell.JoinWords(args).Text }
 
-// bindMount handles mount --bind: changes below the second directory are changes of the first.
+// bindMount handles mount --bind: changes under the second directory are changes of the first.
 func bindMount(c *shell.Call) {
 	kind, _ := c.Opts.Get("-o", "--options")
 	if len(c.Opts.Operands) != 2 || !c.Opts.Has("--bind", "--rbind", "-B", "-R", "-M", "--move") && !strings.Contains(kind.Text, "bind") {

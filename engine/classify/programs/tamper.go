@@ -134,7 +134,7 @@ func seeksInInput(c *shell.Call) {
 }
 
 // namesGuardFiles reports that the files of the client's settings are among those that contain
-// a text, if that text is the guard's name.
+// a string, if that text is the guard's name.
 func namesGuardFiles(c *shell.Call) {
 	words := behindSubs(c)
 	patterns := append(c.Opts.All("-e", "--regexp"), words[:min(1, len(words))]...)

@@ -113,7 +113,7 @@ func wholeName(p rows.Program, name string) string {
 	return longer[0]
 }
 
-// insertedCode returns the code that a text of a multiplexer runs to insert its output: #(…).
+// insertedCode returns the code that a string of a multiplexer runs to insert its output: #(…).
 func insertedCode(text abstract.Arg) []abstract.Arg {
 	var list []abstract.Arg
 	for rest := text.Text; ; {
@@ -169,7 +169,7 @@ func nestedCommands(c *shell.Call) {
 	}
 }
 
-// commandText runs a text of commands of a multiplexer.
+// commandText runs a string of commands of a multiplexer.
 func commandText(c *shell.Call, p rows.Program, text abstract.Arg) {
 	commands, ok := c.Shell.CommandWords(strings.Trim(text.Text, "{} \t\n"))
 	if !ok || !text.Known() {
@@ -394,7 +394,7 @@ func bufferName(c *shell.Call) string {
 	return shell.BufferMark + name.Text
 }
 
-// fillsBuffer records a text in a buffer: the operands, or with the word file the contents of
+// fillsBuffer records a string in a buffer: the operands, or with the word file the contents of
 // the file that they name.
 func fillsBuffer(c *shell.Call) {
 	words := behindSubs(c)

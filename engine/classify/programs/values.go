@@ -30,7 +30,7 @@ func byteCount(s string) (int64, bool) {
 	return n << (10 * power), true
 }
 
-// relativeNames returns a list of names below the working directory.
+// relativeNames returns a list of names under the working directory.
 func relativeNames(roots []abstract.Arg) abstract.Arg {
 	var text strings.Builder
 	for _, r := range roots {

@@ -181,7 +181,7 @@ func endsAll(limit abstract.Arg, o shell.Options) bool {
 	return !ok || slices.Contains(endingSignals, strings.TrimPrefix(strings.ToLower(signal.Text), "sig"))
 }
 
-// positiveTime reports whether a text is a time of sleep(1) that is greater than 0.
+// positiveTime reports whether a string is a time of sleep(1) that is greater than 0.
 func positiveTime(a abstract.Arg) bool {
 	n := strings.TrimRight(a.Text, "smhd")
 	return len(a.Text)-len(n) <= 1 && strings.Trim(n, "0123456789.") == "" && strings.Count(n, ".") <= 1 && strings.Trim(n, "0.") != ""

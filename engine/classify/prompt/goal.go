@@ -123,7 +123,7 @@ type promptWord struct {
 // is reports whether a word is one of these.
 func (w promptWord) is(words ...string) bool { return slices.Contains(words, w.low) }
 
-// sentences splits a text at ends of lines and at marks after which there is
+// sentences splits a string at ends of lines and at marks after which there is
 // space, and each into words.
 func (g *vocabulary) sentences(text string) [][]promptWord {
 	var all [][]promptWord

@@ -92,7 +92,7 @@ func commandsOf(block []string) []string {
 }
 
 // moves reports whether a line makes it unknown where later commands run, or what they
-// mean: another folder or machine, a text that goes on.
+// mean: another folder or machine, a longer string.
 func moves(line string) bool {
 	first, _, _ := strings.Cut(line, " ")
 	return slices.Contains([]string{"cd", "pushd", "git", "ssh", "docker", "podman", "kubectl", "alias", "function"}, first) ||

@@ -47,7 +47,7 @@ func byExactness() []engine.Trouble {
 		engine.TroubleUsage, engine.TroubleTime, engine.TroubleNetwork, engine.TroubleDenied, engine.TroubleMissing}
 }
 
-// TroubleOf reports what kind of error a text reports; check: the call checks the
+// TroubleOf reports what kind of error a string reports; check: the call checks the
 // work, so its failure is most likely a finding.
 func TroubleOf(set *rows.Set, text string, check bool) engine.Trouble {
 	text, code := exitCode(text)
@@ -85,7 +85,7 @@ func says(text string, phrases []string) bool {
 	return slices.ContainsFunc(phrases, func(p string) bool { return saysOnce(text, p) })
 }
 
-// saysOnce reports whether a text contains a phrase that is not part of a longer
+// saysOnce reports whether a string contains a phrase that is not part of a longer
 // number or word at the end at which it has a digit: "error 401", not "error
 // 4013".
 func saysOnce(text, p string) bool {
@@ -119,7 +119,7 @@ func exitCode(text string) (rest string, code int) {
 	return text, -1
 }
 
-// ends are the beginning and the end of a text, at most n bytes of each.
+// ends are the beginning and the end of a string, at most n bytes of each.
 func ends(text string, n int) string {
 	if len(text) <= 2*n {
 		return text

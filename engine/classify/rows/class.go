@@ -84,7 +84,7 @@ func charsOf(text string) (string, error) {
 	return "", fmt.Errorf("unknown characters %q: expected one of %s, with further characters after a plus", text, strings.Join(names, ", "))
 }
 
-// Specimen replaces {alnum 24} in a text by generated characters. The same text always has
+// Specimen replaces {alnum 24} in a string by generated characters. The same text always has
 // the same specimen.
 func Specimen(text string) (string, error) {
 	var b strings.Builder

@@ -1,6 +1,6 @@
 // Package rows parses a policy's knowledge about programs: which options take a
-// value, which subcommands there are, and what follows from them. A row is YAML
-// in a layer of the policy, in a file below programs/:
+// value, which subcommands it has, and what follows from them. A row is YAML
+// in a layer of the policy, in a file under programs/:
 //
 //	shopctl:
 //	  values: --tenant --region

@@ -22,8 +22,8 @@ type Paths struct {
 	Names      string `json:"names,omitempty" yaml:"names"`           // the last name
 	Extensions string `json:"extensions,omitempty" yaml:"extensions"` // suffix of the last name, with the dot and something before it
 	Ends       string `json:"ends,omitempty" yaml:"ends"`             // the last names: .vscode/settings.json
-	Home       string `json:"home,omitempty" yaml:"home"`             // files and folders in a home directory, and everything below them
-	System     string `json:"system,omitempty" yaml:"system"`         // absolute paths, and everything below them
+	Home       string `json:"home,omitempty" yaml:"home"`             // files and folders in a home directory, and everything under them
+	System     string `json:"system,omitempty" yaml:"system"`         // absolute paths, and everything under them
 	Folders    string `json:"folders,omitempty" yaml:"folders"`       // any name in the path, or several consecutive ones: .github/workflows
 	Inside     string `json:"inside,omitempty" yaml:"inside"`         // the same, for the folders above the last name
 	Parts      string `json:"parts,omitempty" yaml:"parts"`           // a part of the last name, between dots

@@ -31,7 +31,7 @@ const (
 	SelectOptions  = "options"   // values of options
 	SelectArgs     = "arguments" // all words after the program's name, as written
 	SelectValues   = "values"    // words after short options, if they are not numbers: they may be operands
-	SelectText     = "text"      // a text in the row itself
+	SelectText     = "text"      // a string in the row itself
 	SelectProgram  = "program"   // the program's name
 	SelectService  = "service"   // the service that the program connects to
 	SelectInput    = "input"     // standard input
@@ -44,10 +44,10 @@ const (
 //	operands, operands 1-, operands 0-1, operand 0, rest, last, but last,
 //	-o --output, values, arguments, =text, program, service, input, none, unknown
 //
-// In a text, a leading ~ is the home directory, and $program the name by which the
+// In a string, a leading ~ is the home directory, and $program the name by which the
 // program was called.
 //
-// Of the selected words, "after" keeps those that start with a text, without that text,
+// Of the selected words, "after" keeps those that start with a string, without that text,
 // "like" those that match a pattern, and "unlike" the others. What follows "or" is
 // selected if there are none:
 //

@@ -67,7 +67,7 @@ const (
 	RoleDir        = "dir"        // the tool works there, so it comes before arguments with relative names
 	RoleFetch      = "fetch"      // fetched
 	RoleAddresses  = "addresses"  // each address in the text is fetched
-	RoleText       = "text"       // a text that is not stored: file content, prompts
+	RoleText       = "text"       // a string that is not stored: file content, prompts
 	RolePrivate    = "private"    // not stored, and leaves the machine
 	RoleMessage    = "message"    // leaves the machine, short enough to be recorded
 )

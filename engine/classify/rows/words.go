@@ -114,14 +114,14 @@ func (s *Set) Lists() []string { return s.NamesIn(WordsFolder) }
 // All returns the words and the phrases.
 func (l WordList) All() []string { return slices.Concat(strings.Fields(l.Words), l.Phrases) }
 
-// Holds reports whether a text contains a word or a phrase of the list.
+// Holds reports whether a string contains a word or a phrase of the list.
 func (l WordList) Holds(text string) bool {
 	low := strings.ToLower(text)
 	return slices.ContainsFunc(strings.Fields(l.Words), func(w string) bool { return holdsWord(low, strings.ToLower(w)) }) ||
 		slices.ContainsFunc(l.Phrases, func(p string) bool { return strings.Contains(low, p) })
 }
 
-// holdsWord reports whether a text contains a word without adjacent letters.
+// holdsWord reports whether a string contains a word without adjacent letters.
 func holdsWord(text, word string) bool {
 	for from := 0; ; from++ {
 		i := strings.Index(text[from:], word)

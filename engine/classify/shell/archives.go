@@ -88,7 +88,7 @@ func (s *Machine) members(u Unpacking) (list []abstract.Arg, known bool) {
 }
 
 // lands returns the path of a member that is a file. Unless the call asks for names as
-// they are, it is below the folder, whatever its name in the archive.
+// they are, it is under the folder, whatever its name in the archive.
 func (u Unpacking) lands(dir, name string) (string, bool) {
 	absolute := u.Absolute && strings.HasPrefix(name, "/")
 	if !u.Absolute {

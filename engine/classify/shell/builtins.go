@@ -492,7 +492,7 @@ func (c *Call) pathPart() (abstract.Arg, bool) {
 	return abstract.UnknownArg(), true
 }
 
-// tempName returns the output of mktemp: a new name below a known directory.
+// tempName returns the output of mktemp: a new name under a known directory.
 func (c *Call) tempName() abstract.Arg {
 	o := ParseOptions(c.Args, Program{Values: " -p --tmpdir --suffix "})
 	dir := c.Shell.Read("TMPDIR")

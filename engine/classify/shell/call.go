@@ -398,7 +398,7 @@ func (s *Machine) aliased(body abstract.Arg, c *Call) Outcome {
 	return o
 }
 
-// Quote quotes a text as one word.
+// Quote quotes a string as one word.
 func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // Local reports whether the program is a file of the project rather than one of

@@ -163,7 +163,7 @@ func joinText(dir abstract.Arg, rest string, like abstract.Arg) abstract.Arg {
 	return out
 }
 
-// ChangedRoot is chroot and its like: every path is below another root, except those
+// ChangedRoot is chroot and its like: every path is under another root, except those
 // that such roots share with the machine.
 func (c *Call) ChangedRoot(root abstract.Arg) Venue {
 	s := c.Shell

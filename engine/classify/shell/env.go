@@ -179,7 +179,7 @@ func (s *Machine) runsLater(text string) {
 	LaterGuard(text, s.In, s.Out.Signals)
 }
 
-// MaxStartupText is the length of a text that is examined, in bytes.
+// MaxStartupText is the length of a string that is examined, in bytes.
 const MaxStartupText = 64 << 10
 
 // EditsStartup examines an editor's script that changes start-up files in place.

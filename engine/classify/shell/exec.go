@@ -45,7 +45,7 @@ type output struct {
 	text  strings.Builder
 	last  string
 	taint abstract.Taint
-	parts abstract.Arg // without a text: lines of other texts in it
+	parts abstract.Arg // without a string: lines of other texts in it
 }
 
 // add appends output; what is not known ends with its line.
@@ -239,7 +239,7 @@ func (s *Machine) wrapped(name string, st *syntax.Stmt) Outcome {
 	return o
 }
 
-// AppendText returns a list with a text appended; the list itself is not changed.
+// AppendText returns a list with a string appended; the list itself is not changed.
 func AppendText(list []string, text string) []string { return append(list[:len(list):len(list)], text) }
 
 // chain runs a && b, a || b and a | b.

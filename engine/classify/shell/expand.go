@@ -97,7 +97,7 @@ func (s *Machine) joinFields(list []abstract.Arg) abstract.Arg {
 	return out
 }
 
-// JoinWords returns the words as one text, with spaces between them.
+// JoinWords returns the words as one string, with spaces between them.
 func JoinWords(list []abstract.Arg) abstract.Arg {
 	var out abstract.Arg
 	for i, a := range list {
@@ -292,13 +292,13 @@ func (s *Machine) convert(e *syntax.Expansion, a abstract.Arg) abstract.Arg {
 	return abstract.UnknownArg()
 }
 
-// document expands a text as ${x@P} does: commands in it run.
+// document expands a string as ${x@P} does: commands in it run.
 func (s *Machine) document(a abstract.Arg) abstract.Arg {
 	s.SignalIf(strings.ContainsAny(a.Text, "$`"), engine.SignalObfuscated)
 	return s.prompt(a)
 }
 
-// prompt expands a text as a shell expands its prompts: commands in it run.
+// prompt expands a string as a shell expands its prompts: commands in it run.
 func (s *Machine) prompt(a abstract.Arg) abstract.Arg {
 	if !strings.ContainsAny(a.Text, "$`") {
 		return a
@@ -355,7 +355,7 @@ func removeKnown(text, p string, op syntax.ParExpOperator) string {
 	return text
 }
 
-// removeUnknown removes a literal ending from a text whose end is known; otherwise
+// removeUnknown removes a literal ending from a string whose end is known; otherwise
 // only the beginning remains certain.
 func removeUnknown(a, p abstract.Arg, op syntax.ParExpOperator) abstract.Arg {
 	if strings.HasPrefix(p.Text, "*") || op == syntax.RemSmallPrefix || op == syntax.RemLargePrefix {

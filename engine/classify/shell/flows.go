@@ -28,7 +28,7 @@ func (n *Notes) Secret(what abstract.Secret) abstract.Taint {
 	return abstract.SecretBit(i)
 }
 
-// SecretsIn returns the secrets of which a text contains a part.
+// SecretsIn returns the secrets of which a string contains a part.
 func (n *Notes) SecretsIn(t abstract.Taint) []abstract.Secret {
 	var list []abstract.Secret
 	for i, secret := range n.Out.Secrets {
@@ -345,12 +345,12 @@ func (c *Call) holdsSecret() bool {
 	return false
 }
 
-// flow notes the secrets of one text, and the tokens that are in it.
+// flow notes the secrets of one string, and the tokens that are in it.
 func (s *Machine) flow(command int, to string, a abstract.Arg, login bool) {
 	s.Flow(s.In, command, to, a, login)
 }
 
-// Flow records the secrets that one text sends to a host.
+// Flow records the secrets that one string sends to a host.
 func (n *Notes) Flow(in Input, command int, to string, a abstract.Arg, login bool) {
 	f := abstract.RawFlow{To: to, Part: a.Taint&abstract.Partial != 0, Login: login, Command: command}
 	for _, f.Secret = range n.SecretsIn(a.Taint) {
@@ -434,7 +434,7 @@ func (c *Call) login(i int) bool {
 }
 
 // codeFlows notes the secrets in code of another language that uses the network. The
-// code is treated as one text, so every secret is paired with every host.
+// code is treated as one string, so every secret is paired with every host.
 func (c *Call) codeFlows(since int, code abstract.Arg) {
 	s := c.Shell
 	t := code.Taint & abstract.Secrets

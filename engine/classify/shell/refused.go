@@ -15,7 +15,7 @@ var (
 	callOfCode = engine.Regexp(`^[\pL_][\pL\pN_.]*\([^|&;$<>\x60\n]*\);?$`)
 )
 
-// refused reports whether no shell runs anything of a text. zsh treats parentheses as
+// refused reports whether no shell runs anything of a string. zsh treats parentheses as
 // a pattern: in a call without a slash only for names in the present directory.
 func refused(src string) bool {
 	src = strings.TrimSpace(src)

@@ -304,7 +304,7 @@ func (c *Call) RunsInput() {
 	}
 }
 
-// forPeople reports whether a file is data or a text for people by its name.
+// forPeople reports whether a file is data or text for people, by its name.
 func (s *Machine) forPeople(name string) bool {
 	return slices.Contains(s.In.Rows.Words("code.data"), strings.TrimPrefix(strings.ToLower(path.Ext(name)), "."))
 }

@@ -22,8 +22,8 @@ type Input struct {
 	ListDir   func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
 	Knows     Knowledge                          // of programs and of other languages
 	Rows      *rows.Set                          // of the policy; nil: none
-	Secret    func(text string) bool             // reports whether a text contains a secret; nil: unknown
-	Tokens    func(text string) []string         // kinds of the tokens of known issuers in a text; nil: unknown
+	Secret    func(text string) bool             // reports whether a string contains a secret; nil: unknown
+	Tokens    func(text string) []string         // kinds of the tokens of known issuers in a string; nil: unknown
 	Class     func(path string) engine.Class     // what kind of file an absolute path is; nil: unknown
 	Remotes   func(dir string) place.Remotes     // of the repository that holds a directory; nil: unknown
 	Disk      *Disk                              // code in files; nil: not examined
@@ -205,7 +205,7 @@ func parseVariant(src string, v syntax.LangVariant) (list []*syntax.Stmt, ok boo
 	return list, true
 }
 
-// checkBytes reports bytes that make a text look different from what it is. They are
+// checkBytes reports bytes that make a string look different from what it is. They are
 // never converted: bash does not treat them as spaces either.
 func (s *Machine) checkBytes(src string) {
 	for i, r := range src {

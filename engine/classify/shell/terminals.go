@@ -30,7 +30,7 @@ type Key struct {
 	Text abstract.Arg // of KeyText
 }
 
-// TypeText returns a text as keys. Some characters are keys of their own.
+// TypeText returns a string as keys. Some characters are keys of their own.
 func TypeText(text abstract.Arg) []Key {
 	var keys []Key
 	rest := text.Text
@@ -194,7 +194,7 @@ func (c *Call) varies() bool {
 // BufferMark is the prefix of the names of paste buffers, which are not terminals.
 const BufferMark = "buffer "
 
-// Fills stores a text in a paste buffer.
+// Fills stores a string in a paste buffer.
 func (c *Call) Fills(buffer string, text abstract.Arg) {
 	t := c.Shell.openTerminals()
 	line := t.take(buffer)
@@ -472,7 +472,7 @@ func pushesInput(code string) bool {
 		(strings.Contains(code, "0x5412") || strings.Contains(code, "21522") || strings.Contains(code, "0x80017472"))
 }
 
-// CommandWords splits a text of simple commands into their words, and reports whether
+// CommandWords splits a string of simple commands into their words, and reports whether
 // there is nothing else in it. Multiplexers parse their commands much like a shell.
 func (s *Machine) CommandWords(text string) (commands [][]abstract.Arg, all bool) {
 	list, all := Parse(text)

@@ -46,7 +46,7 @@ func (s *Machine) written() []abstract.Text {
 	return list
 }
 
-// maxModules bounds how many modules of one text are named.
+// maxModules bounds how many modules of one string are named.
 const maxModules = 12
 
 // moduleWords are words before the name of a module.
@@ -57,7 +57,7 @@ var moduleWords = []string{"import", "from", "require", "load", "require_relativ
 var fileWords = []string{"do", "source", "include", "include_once", "require_once", "dofile", "loadfile", "load_file", "exec_file", "open",
 	"render", "readfile"}
 
-// modules lists the modules that a text imports, as names that their files may have.
+// modules lists the modules that a string imports, as names that their files may have.
 func modules(text string) []string {
 	var list []string
 	for _, word := range moduleWords {
@@ -95,8 +95,8 @@ func moduleByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// moduleParts are the parts of the name at the beginning of a text, after
-// blanks and what opens a call or a text.
+// moduleParts are the parts of the name at the beginning of a string, after
+// blanks and what opens a call or a string.
 func moduleParts(text string) []string {
 	text = text[:min(len(text), 80)]
 	name := strings.TrimLeft(text, " \t('\"`")

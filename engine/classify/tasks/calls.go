@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// The kinds of calls in a text of an unknown language.
+// The kinds of calls in a string of an unknown language.
 const (
 	callRuns    = "run"
 	callDeletes = "delete"
@@ -19,7 +19,7 @@ const (
 // maxPairs bounds how many files are paired with the hosts that they may go to.
 const maxPairs = 4
 
-// callText searches a text for calls with literals. It recognises names, brackets, comments and
+// callText searches a string for calls with literals. It recognises names, brackets, comments and
 // literals of any language; values that are computed at run time
 // are not seen.
 type callText struct {
@@ -40,7 +40,7 @@ type openCall struct {
 	words []string
 }
 
-// calls lists the calls in a text as equivalent command lines.
+// calls lists the calls in a string as equivalent command lines.
 func (r Reader) calls(text string) []string {
 	t := r.read(text)
 	list := t.commands()
@@ -50,7 +50,7 @@ func (r Reader) calls(text string) []string {
 	return list
 }
 
-// started lists the programs that the calls in a text start.
+// started lists the programs that the calls in a string start.
 func (r Reader) started(text string) []string {
 	t := r.read(text)
 	t.done = slices.DeleteFunc(t.done, func(c openCall) bool { return c.does != callRuns })
@@ -127,7 +127,7 @@ func (t *callText) skip(end string) {
 	t.at += i + len(end)
 }
 
-// literal adds a quoted text as a word of the enclosing call. A text that is
+// literal adds a quoted text as a word of the enclosing call. A string that is
 // concatenated with something else does not count.
 func (t *callText) literal(quote byte) {
 	start := t.at
@@ -222,7 +222,7 @@ func (t *callText) does(name string) string {
 }
 
 // passes reports whether the words of a call belong to the enclosing call: lists, and
-// conversions of a text to a path.
+// conversions of a string to a path.
 func (c *openCall) passes() bool {
 	last := c.name[strings.LastIndexByte(c.name, '.')+1:]
 	return c.name == "" || slices.Contains([]string{"File", "Path", "String", "of", "get", "from", "to_string", "into", "PathBuf",

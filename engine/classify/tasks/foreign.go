@@ -55,7 +55,7 @@ var (
 )
 
 // foreignLines returns the recipes of a makefile or justfile that a program other than
-// a shell runs, each block as one text: the program is set for all of them, or named
+// a shell runs, each block as one string: the program is set for all of them, or named
 // in the first line of one.
 func foreignLines(text string) []string {
 	program, options := recipeShell(text)

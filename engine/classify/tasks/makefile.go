@@ -278,7 +278,7 @@ func (r *makeRun) expand(text string) abstract.Arg {
 	}
 }
 
-// bracketEnd returns where the first bracket of a text is closed.
+// bracketEnd returns where the first bracket of a string is closed.
 func bracketEnd(text string) int {
 	open, shut, depth := text[0], byte(')'), 0
 	if open == '{' {

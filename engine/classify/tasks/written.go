@@ -27,7 +27,7 @@ type Reader struct {
 	Does  func(function string) string // what a call of the function does: run, delete, read, send; empty: nothing
 }
 
-// Lines lists the command lines in a text of a kind. Lines that are not commands have
+// Lines lists the command lines in a string of a kind. Lines that are not commands have
 // no effect, since they name no program.
 func (r Reader) Lines(kind, text string) []string {
 	var list []string
@@ -68,7 +68,7 @@ func (r Reader) Lines(kind, text string) []string {
 	return list[:min(len(list), maxLines)]
 }
 
-// joined joins the continued lines of a text.
+// joined joins the continued lines of a string.
 func joined(text string) []string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")
 	return strings.Split(text, "\n")
@@ -89,7 +89,7 @@ var (
 	makeSet   = engine.Regexp(`^\s*(?:export\s+|override\s+)*([\w.-]+)\s*[?:+]*=\s*(.*)$`)
 )
 
-// plainLines returns the lines of a text as commands: as written, and after a key or a
+// plainLines returns the lines of a string as commands: as written, and after a key or a
 // word that runs them.
 func plainLines(text string) []string {
 	var list []string
@@ -135,7 +135,7 @@ func bareCalls(text string) []string {
 	return list
 }
 
-// unquoted is a text without the quotes around all of it.
+// unquoted is a string without the quotes around all of it.
 func unquoted(s string) string {
 	s = strings.TrimSpace(s)
 	if n := len(s); n > 1 && (s[0] == '"' || s[0] == '\'') && s[n-1] == s[0] && strings.Count(s, s[:1]) == 2 {
@@ -242,7 +242,7 @@ func (r Reader) settings(text string, take func(doc any) []string, otherwise fun
 
 func (r Reader) commandsOf(doc any) []string { return append(pods(doc, 0), r.texts(nil, doc, 0)...) }
 
-// texts lists the texts of a document that could be commands, and lists of texts as
+// texts lists the texts of a document that could be commands, and lists of strings as
 // one command.
 func (r Reader) texts(list []string, v any, depth int) []string {
 	if depth > maxNested || len(list) > maxLines {

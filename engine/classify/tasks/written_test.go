@@ -46,7 +46,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// A text that only mentions a command is not one.
+// A string that only mentions a command is not one.
 func TestNoLines(t *testing.T) {
 	for _, test := range []struct{ kind, text string }{
 		{"go", `fmt.Println("rm -rf /srv/a")`},

@@ -284,7 +284,7 @@ func (s *cmdMachine) move(c *winCall, _ abstract.Arg) {
 	}
 	kind := engine.EffectFileDelete
 	if inPlace(dest) && !slices.ContainsFunc(sources, func(a abstract.Arg) bool { return !inPlace(a) }) {
-		kind = engine.EffectFileWrite // it stays below the current directory
+		kind = engine.EffectFileWrite // it stays under the current directory
 	}
 	c.emit(abstract.RawEffect{Kind: kind, Verb: "move", Recursive: kind == engine.EffectFileDelete}, sources...)
 	c.writes("write", dest)
@@ -398,7 +398,7 @@ func cmdProgram(c *winCall) {
 	}
 }
 
-// runCmd runs the words after /c, which are one text.
+// runCmd runs the words after /c, which are one string.
 func (c *winCall) runCmd(words []abstract.Arg) {
 	w := c.w
 	code := joinQuoted(words)
@@ -423,7 +423,7 @@ func (c *winCall) runCmd(words []abstract.Arg) {
 	})
 }
 
-// programFirst reports whether a text begins with the name of a program in quotes, so
+// programFirst reports whether a string begins with the name of a program in quotes, so
 // that the quotes do not enclose the whole text.
 func programFirst(text string) bool {
 	end := strings.IndexByte(text[1:], '"') + 1

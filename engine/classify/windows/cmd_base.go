@@ -364,7 +364,7 @@ func shortNames(text string) string {
 }
 
 // anchor makes a path on a drive absolute, because the rest of the program expects
-// relative paths below a root.
+// relative paths under a root.
 func anchor(v, dir abstract.Value) abstract.Value {
 	if v.Sure == abstract.Unknown || dir.Sure != abstract.Literal || !place.Drive(place.Slashes(dir.Text)) || place.Drive(v.Text) ||
 		strings.HasPrefix(v.Text, "~") || strings.HasPrefix(v.Text, "//") || v.Text == "/dev/null" {
@@ -463,7 +463,7 @@ func (w *interpreter) knownVariable(name string) (abstract.Arg, bool) {
 	return abstract.UnknownArg(), false
 }
 
-// tempFolder returns the folder for temporary files: on a drive, below the home
+// tempFolder returns the folder for temporary files: on a drive, under the home
 // directory of an unknown user.
 func (w *interpreter) tempFolder() string {
 	switch home, dir := place.Slashes(w.in.Home), place.Slashes(w.dirs[0].Text); {

@@ -237,7 +237,7 @@ func (s *cmdMachine) items(l cmdLoop) []abstract.Arg {
 	return list
 }
 
-// lines returns the lines of for /f: of a command, a text or files.
+// lines returns the lines of for /f: of a command, a string or files.
 func (s *cmdMachine) lines(l cmdLoop) []abstract.Arg {
 	var text abstract.Arg
 	backquote := strings.Contains(strings.ToLower(l.option), "usebackq")

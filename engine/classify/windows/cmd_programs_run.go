@@ -259,7 +259,7 @@ func autostart(key string, name abstract.Arg) bool {
 // passwords.
 const (
 	accountsFile = "C:/Windows/System32/config/SAM"
-	vaultFolder  = "AppData/Local/Microsoft/Credentials" // below a home directory
+	vaultFolder  = "AppData/Local/Microsoft/Credentials" // under a home directory
 )
 
 // secretHive reports whether a key contains passwords.

@@ -26,7 +26,7 @@ func unknownPS() psValue { return psValue{items: []abstract.Arg{abstract.Unknown
 
 func textPS(a abstract.Arg) psValue { return psValue{items: []abstract.Arg{a}} }
 
-// one returns the value as one text: a list is joined by spaces.
+// one returns the value as one string: a list is joined by spaces.
 func (v psValue) one() abstract.Arg {
 	if len(v.items) == 1 {
 		return v.items[0]

@@ -19,7 +19,7 @@ import (
 // Update is set by -update.
 var Update = flag.Bool("update", false, "write the golden files again")
 
-// WantGolden compares a text with a file.
+// WantGolden compares a string with a file.
 func WantGolden(t *testing.T, path, got string) {
 	t.Helper()
 	if *Update {

@@ -86,7 +86,7 @@ func (c HookCommand) claudeCode(on Hook) handler {
 func claudeCodeProblems(o OwnHook, h object, on Hook, client string) []string {
 	found := commonProblems(harness.ClaudeCode, o, h)
 	failsClosed := strings.HasSuffix(strings.TrimSpace(h.text("command")), "|| exit 2")
-	found.report(o.Form == "exec" && client != "" && !ExecForm(client), "clients below "+execSince+
+	found.report(o.Form == "exec" && client != "" && !ExecForm(client), "clients older than "+execSince+
 		" run the call when a program in exec form is missing")
 	found.report(o.Form == "shell" && ExecForm(client), "the shell form loads what LD_PRELOAD names; this client supports the exec form")
 	found.report(h.value("if") != nil, "`if` excludes some calls")

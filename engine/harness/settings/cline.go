@@ -47,7 +47,7 @@ func clineOthers(p Places, hook Hook) []Layer {
 }
 
 // clineScript is the program for an event. Cline ignores exit statuses, and any text before the answer
-// makes it ignore the answer: so a failure of reviewer, or a text that is not an object, prints an
+// makes it ignore the answer: so a failure of reviewer, or a string that is not an object, prints an
 // answer that cancels, alone.
 func clineScript(c HookCommand, hook Hook) (string, error) {
 	if c.System == "windows" {

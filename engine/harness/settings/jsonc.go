@@ -2,7 +2,7 @@ package settings
 
 import "bytes"
 
-// plainJSON returns a text without the comments and the commas before a closing bracket that some agents
+// plainJSON returns a string without the comments and the commas before a closing bracket that some agents
 // allow in their settings. Texts in quotes stay as they are.
 func plainJSON(raw []byte) []byte {
 	var out []byte
@@ -22,7 +22,7 @@ func plainJSON(raw []byte) []byte {
 	return out
 }
 
-// token returns the length of what a text begins with, and whether that is JSON: a text in quotes, a
+// token returns the length of what a string begins with, and whether that is JSON: a string in quotes, a
 // comment, or any other byte.
 func token(raw []byte) (length int, keep bool) {
 	switch {

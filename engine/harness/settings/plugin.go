@@ -127,7 +127,7 @@ func openCodeList(h harness.Harness, url string) Format {
 		}
 		var list []string
 		if raw := top.value("plugin"); raw != nil && json.Unmarshal(raw, &list) != nil {
-			return nil, fmt.Errorf("settings: plugin is not a list of texts; correct it first")
+			return nil, fmt.Errorf("settings: plugin is not a list of strings; correct it first")
 		}
 		raw, err := encoded(change(slices.DeleteFunc(list, func(s string) bool { return s == url })))
 		if err != nil {

@@ -164,7 +164,7 @@ func TestInspect(t *testing.T) {
 		{"by hand", `{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"reviewer hook claude-code","timeout":3,"if":"Bash(rm *)","async":true}]}]}}`, "2.1.329",
 			"own PreToolUse [Bash] shell reviewer \"\" 3s\n- the program is not an absolute path: PATH decides what runs\n- no --home: the environment decides where the state is\n- the arguments do not name the event PreToolUse\n- the shell form loads what LD_PRELOAD names; this client supports the exec form\n- `if` excludes some calls\n- an async hook cannot deny\n- the timeout is shorter than the hook's own deadline\n- the matcher Bash excludes some tools\n- no `|| exit 2`, so a failing hook lets the call run\n"},
 		{"exec without onFailure", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"/bin/reviewer","args":["hook","claude-code","PreToolUse","--home=/state"]}]}]}}`, "2.1.200",
-			"own PreToolUse [*] exec /bin/reviewer \"/state\" 0s\n- clients below 2.1.295 run the call when a program in exec form is missing\n- no onFailure: block, so a failing hook lets the call run\n"},
+			"own PreToolUse [*] exec /bin/reviewer \"/state\" 0s\n- clients older than 2.1.295 run the call when a program in exec form is missing\n- no onFailure: block, so a failing hook lets the call run\n"},
 		{"exit 2 elsewhere", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/bin/reviewer hook claude-code Stop --home \"/my state\" || exit 2"}]}]}}`, "",
 			"own Stop [] shell /bin/reviewer \"/my state\" 0s\n- `|| exit 2` erases prompts or forces the agent to continue when the hook fails\n"},
 	} {

@@ -68,7 +68,7 @@ func withBlock(old []byte, text string) ([]byte, error) {
 	return all, nil
 }
 
-// ended is a text whose last line has an end.
+// ended is a string whose last line has an end.
 func ended(text string) string {
 	if strings.HasSuffix(text, "\n") {
 		return text
@@ -141,7 +141,7 @@ func tables(v any) []map[string]any {
 	return list
 }
 
-// quoteTOML writes a text as a basic string.
+// quoteTOML writes a string as a basic string.
 func quoteTOML(s string) string {
 	raw, err := encoded(s) // JSON's escapes are among TOML's
 	if err != nil {

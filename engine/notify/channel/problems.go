@@ -53,7 +53,7 @@ func order(list []Config) []Problem {
 	if len(asked) == 0 || slices.ContainsFunc(asked, func(c Config) bool { return c.After == 0 }) {
 		return nil
 	}
-	return []Problem{{Channel: asked[0].Name, Text: fmt.Sprintf("each channel about approvals has after_seconds, so %s is notified at once; "+
+	return []Problem{{Channel: asked[0].Name, Text: fmt.Sprintf("each channel for approvals has after_seconds, so %s is notified at once; "+
 		"remove after_seconds from the one that comes first", first(asked))}}
 }
 

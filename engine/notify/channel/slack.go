@@ -44,7 +44,7 @@ func newSlack(c Config, from Sources) (sender, error) {
 // maxSlack limits a message in bytes; Slack cuts those that are ten times as long.
 const maxSlack = 4000
 
-// slackMessage is a document of both ways. Links are not fetched for previews: the action of a request
+// slackMessage is the document for incoming webhooks and for the API. Links are not fetched for previews: the action of a request
 // may name an address that must not be called.
 type slackMessage struct {
 	Channel string `json:"channel,omitempty"`

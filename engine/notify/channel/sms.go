@@ -168,7 +168,7 @@ func short(e notify.Entry, most int) string {
 	return clip(oneLine(head+r.Action), most)
 }
 
-// clip shortens a text to a number of characters.
+// clip shortens a string to a number of characters.
 func clip(text string, most int) string {
 	if r := []rune(text); len(r) > most {
 		return string(r[:most-1]) + "…"

@@ -84,7 +84,7 @@ func writeDigest(b *strings.Builder, d notify.Digest) {
 	}
 }
 
-// cut shortens a text to a number of bytes, without a broken character at its end; 0: any number.
+// cut shortens a string to a number of bytes, without a broken character at its end; 0: any number.
 func cut(text string, most int) string {
 	if most <= 0 || len(text) <= most {
 		return text

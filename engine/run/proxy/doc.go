@@ -1,8 +1,8 @@
-// Package proxy is the way out of a run that has no network of its own: a forward proxy for HTTP, and for
-// TLS by CONNECT, that lets connections to some hosts through. TLS is not opened: the name that a client asks for
-// in its greeting is compared with that of the CONNECT.
+// Package proxy is the only network access of an isolated run: a forward proxy for HTTP,
+// and for TLS by CONNECT, that allows connections to some hosts. TLS is not decrypted: the
+// server name in the client's TLS handshake is compared with that of the CONNECT request.
 //
-// Out of scope: which hosts are allowed (policy, handed in), who opened a connection, and where it is
+// Out of scope: which hosts are allowed (policy, passed in), who opened a connection, and where it is
 // recorded.
 package proxy
 
@@ -15,11 +15,11 @@ import (
 	"sync"
 )
 
-// Rules say which connections are allowed.
+// Rules define which connections are allowed.
 type Rules struct {
-	Hosts   []string // names; *.example.com: those below it
+	Hosts   []string // names; *.example.com: its subdomains
 	Ports   []int
-	Refused []string // names and addresses that are refused in any case, with what is below them
+	Refused []string // names and addresses that are always refused, with their subdomains
 	Text    string   // for a client that is refused; {why}: the reason
 }
 
@@ -38,7 +38,7 @@ func (r Rules) refused(host string, port int) string {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	switch {
 	case !plausible(host):
-		return "its name is not one of a host"
+		return "its name is not a host name"
 	case slices.ContainsFunc(r.Refused, func(name string) bool { return host == name || strings.HasSuffix(host, "."+name) }):
 		return "the policy refuses it in any case"
 	case !r.Lists(host):
@@ -61,7 +61,7 @@ func matches(host, name string) bool {
 	return host == name
 }
 
-// plausible reports whether a text can be the name of a host, or an address.
+// plausible reports whether a string can be a host name or an address.
 func plausible(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return true
@@ -71,7 +71,7 @@ func plausible(host string) bool {
 	})
 }
 
-// nets are addresses that are not of the internet, besides those that net/netip knows, or that carry others.
+// nets are addresses that are not public, in addition to those that net/netip knows, or that embed others.
 var nets = sync.OnceValue(func() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
@@ -81,15 +81,15 @@ var nets = sync.OnceValue(func() []netip.Prefix {
 	}
 })
 
-// private reports whether an address is of this machine, of a private network or of a service of a cloud's own.
+// private reports whether an address belongs to this machine, a private network or a cloud's own services.
 func private(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	return !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.Zone() != "" ||
 		slices.ContainsFunc(nets(), func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// public returns the first of some addresses, if none is private: a name with both kinds is set up to be
-// asked twice.
+// public returns the first of some addresses, if none is private: a name with both kinds is
+// an attempt to get another address at a second lookup.
 func public(host string, ips []netip.Addr, refused []string) (netip.Addr, string) {
 	if len(ips) == 0 {
 		return netip.Addr{}, "it has no address"

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// helloWait is how long the greeting of a client may take, and maxHello how long it may be.
+// helloWait limits the time of a client's hello, and maxHello its length.
 const (
 	helloWait = 10 * time.Second
 	maxHello  = 64 << 10
 )
 
-var errRead = errors.New("the greeting was read")
+var errRead = errors.New("the handshake was read")
 
-// serverName reads the greeting of a TLS client, and returns the name that it asks for and the bytes that were
-// read, which the host has to get.
+// serverName reads the hello of a TLS client, and returns the server name in it and the
+// bytes that were read, which must be passed on to the host.
 func serverName(conn net.Conn) (name string, read []byte, err error) {
 	if err := conn.SetReadDeadline(time.Now().Add(helloWait)); err != nil {
 		return "", nil, err
@@ -36,7 +36,7 @@ func serverName(conn net.Conn) (name string, read []byte, err error) {
 	return name, recorder.read.Bytes(), conn.SetReadDeadline(time.Time{})
 }
 
-// onlyRead is a connection from which a greeting is read, and to which nothing is written.
+// onlyRead is a connection from which a hello is read, and to which nothing is written.
 type onlyRead struct {
 	net.Conn
 	from io.Reader
@@ -53,7 +53,7 @@ func (c *onlyRead) Read(b []byte) (int, error) {
 // Write fails: the client gets its answer from the host.
 func (c *onlyRead) Write([]byte) (int, error) { return 0, errRead }
 
-// Close does nothing: the connection goes on.
+// Close does nothing: the connection continues.
 func (c *onlyRead) Close() error { return nil }
 
 // SetDeadline does nothing: that of the connection counts.

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Proxy lets some connections through.
+// Proxy allows some connections.
 type Proxy struct {
 	Rules Rules
 	// Tell gets each connection once it was opened or refused, and again with its bytes when it has ended.
@@ -76,8 +76,8 @@ func (p *Proxy) connection(conn net.Conn) {
 	p.forward(conn, request)
 }
 
-// reach opens a connection to a host, if it is allowed. The address is the one that was looked at: the name is
-// not resolved again.
+// reach opens a connection to a host, if it is allowed. The address is the one that was
+// checked: the name is not resolved again.
 func (p *Proxy) reach(ctx context.Context, c *Connection) (net.Conn, error) {
 	if c.Why = p.Rules.refused(c.Host, c.Port); c.Why != "" {
 		return nil, errors.New(c.Why)
@@ -101,7 +101,7 @@ func (p *Proxy) addresses(ctx context.Context, host string) ([]netip.Addr, error
 	return p.lookup(ctx, host)
 }
 
-// tunnel passes on what client and host say, once the client has greeted as one of TLS that asks for this host.
+// tunnel copies data between client and host, once the client has begun a TLS handshake for this host.
 func (p *Proxy) tunnel(conn net.Conn, in *bufio.Reader, request *http.Request) {
 	var c Connection
 	c.Host, c.Port = hostPort(request.Host, 443)
@@ -116,9 +116,9 @@ func (p *Proxy) tunnel(conn net.Conn, in *bufio.Reader, request *http.Request) {
 	}
 	name, hello, err := serverName(&buffered{conn, in})
 	if err != nil || !sameName(name, c.Host) && !address(c.Host, name) {
-		c.Why = fmt.Sprintf("the client asked for %.100q in its greeting of TLS", name)
+		c.Why = fmt.Sprintf("the client asked for %.100q in its TLS handshake", name)
 		if err != nil {
-			c.Why = "the client did not greet as one of TLS does"
+			c.Why = "the client did not begin a TLS handshake"
 		}
 		p.Tell(c, false)
 		return
@@ -132,7 +132,7 @@ func (p *Proxy) tunnel(conn net.Conn, in *bufio.Reader, request *http.Request) {
 	p.Tell(c, true)
 }
 
-// sameName compares names of hosts: case and a dot at the end make no difference.
+// sameName compares names of hosts: case and a trailing dot are ignored.
 func sameName(a, b string) bool {
 	return strings.EqualFold(strings.TrimSuffix(a, "."), strings.TrimSuffix(b, "."))
 }
@@ -152,7 +152,7 @@ type buffered struct {
 // Read implements io.Reader.
 func (b *buffered) Read(to []byte) (int, error) { return b.in.Read(to) }
 
-// join copies in both directions until both have ended. The kernel copies by itself where it can.
+// join copies in both directions until both have ended. The kernel copies where it can.
 func (p *Proxy) join(client net.Conn, in *bufio.Reader, host net.Conn, c *Connection) {
 	done := make(chan int64, 1)
 	go func() {
@@ -193,7 +193,7 @@ func (p *Proxy) forward(conn net.Conn, request *http.Request) {
 	var c Connection
 	c.Host, c.Port = hostPort(request.URL.Host, 80)
 	if request.URL.Scheme != "http" || c.Host == "" || request.Host != "" && !strings.EqualFold(request.Host, request.URL.Host) {
-		c.Why = "the request names no host, another one in its header, or is not of HTTP"
+		c.Why = "the request names no host, names another one in its header, or is not HTTP"
 		p.refuse(conn, c, nil)
 		return
 	}

@@ -210,7 +210,7 @@ func TestOtherName(t *testing.T) {
 		}
 		greet(conn)
 		conn.Close()
-		if why := s.why(); reached || !strings.Contains(why, "greet") {
+		if why := s.why(); reached || !strings.Contains(why, "handshake") {
 			t.Errorf("reached: %t; %q", reached, why)
 		}
 	}

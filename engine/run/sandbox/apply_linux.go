@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Apply confines this process for good, according to the plan that Order encoded. The command must then
-// be started by the same thread: filters of system calls are those of a thread.
+// Apply permanently confines this process, according to the plan that Order encoded. The command must then
+// be started by the same thread: system call filters belong to a thread.
 func Apply(raw []byte, give func(files ...int) error) error {
 	runtime.LockOSThread()
 	var p Plan
@@ -32,10 +32,10 @@ func Apply(raw []byte, give func(files ...int) error) error {
 	return p.filter(give)
 }
 
-// dropPrivileges gives up all capabilities, also those that programs of root have by themselves.
+// dropPrivileges drops all capabilities, including those that root's programs have automatically.
 func dropPrivileges() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up privileges: %w", err)
+		return fmt.Errorf("drop privileges: %w", err)
 	}
 	const noRoot, noRootLocked = 1 << 0, 1 << 1
 	for c := range uintptr(64) {
@@ -48,7 +48,7 @@ func dropPrivileges() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
 	if err := unix.Capset(&header, &none[0]); err != nil {
-		return fmt.Errorf("give up capabilities: %w", err)
+		return fmt.Errorf("drop capabilities: %w", err)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ const (
 
 // files limits which files can be reached, and which processes get signals.
 func (p Plan) files() error {
-	// In a network of its own, a process may connect wherever it wants.
+	// In a network of its own, a process may connect to anything.
 	config, rules := landlock.MustConfig(landlock.AccessFSSet(allFS), landlock.ScopedSet(allScopes)), p.rules()
 	if !p.Namespaces && p.Proxy != 0 {
 		config = landlock.MustConfig(landlock.AccessFSSet(allFS), landlock.AccessNetSet(connectTCP), landlock.ScopedSet(allScopes))

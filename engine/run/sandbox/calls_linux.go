@@ -2,8 +2,8 @@ package sandbox
 
 import "golang.org/x/sys/unix"
 
-// refused are the system calls that no process of a run may make, with their names: ways to other processes,
-// to other mounts and namespaces, and into the kernel.
+// refused are the system calls that no process of a run may make, with their names: access
+// to other processes, to other mounts and namespaces, and into the kernel.
 func refused() map[uintptr]string {
 	calls := map[uintptr]string{
 		unix.SYS_PTRACE: "ptrace", unix.SYS_PROCESS_VM_READV: "process_vm_readv", unix.SYS_PROCESS_VM_WRITEV: "process_vm_writev",

@@ -34,7 +34,7 @@ func New(p Plan, denied func(Denial), listening func([]net.Listener)) (*Confinem
 	return &Confinement{plan: p, denied: denied, listening: listening}, nil
 }
 
-// Probe says what the system offers.
+// Probe reports what the system offers.
 func Probe() Features {
 	f := Features{Seccomp: notifies()}
 	if n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); errno == 0 {
@@ -51,7 +51,7 @@ func notifies() bool {
 	return err == nil && strings.Contains(string(raw), "user_notif")
 }
 
-// noNamespaces returns why namespaces cannot be made; empty: they can, as far as the settings of the system say.
+// noNamespaces returns why namespaces cannot be created; empty: they can, according to the system's settings.
 func noNamespaces() string {
 	if privileged() {
 		return ""
@@ -121,7 +121,7 @@ func (c *Confinement) takeSockets(files []int) error {
 		f := os.NewFile(uintptr(fd), "socket")
 		l, err := net.FileListener(f) // a copy
 		if err = errors.Join(err, f.Close()); err != nil {
-			return fmt.Errorf("take the run's sockets: %w", err)
+			return fmt.Errorf("receive the run's sockets: %w", err)
 		}
 		list = append(list, l)
 	}

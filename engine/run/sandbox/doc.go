@@ -2,7 +2,7 @@
 // the network and the sockets of other programs by namespaces. The helper of engine/run applies a Plan to
 // itself and becomes the command.
 //
-// Out of scope: which paths and hosts are allowed (policy, handed in), what is done with a connection
+// Out of scope: which paths and hosts are allowed (policy, passed in), what is done with a connection
 // (engine/run/proxy), and how processes are found and ended (engine/run/tree).
 package sandbox
 
@@ -10,20 +10,20 @@ import "fmt"
 
 // Plan is what the processes of a run may reach. Paths are absolute and without links.
 type Plan struct {
-	Read      []string `json:"read"`      // what is below it can be read and run; the root: everything but Hidden
-	Write     []string `json:"write"`     // what is below it can be read, changed and run
+	Read      []string `json:"read"`      // everything in it can be read and run; the root: everything but Hidden
+	Write     []string `json:"write"`     // everything in it can be read, changed and run
 	Devices   []string `json:"devices"`   // files that can be read and written
-	Hidden    []string `json:"hidden"`    // not readable, though below Read
+	Hidden    []string `json:"hidden"`    // not readable, although under Read
 	Masked    []string `json:"masked"`    // empty folders
 	Own       []string `json:"own"`       // empty folders in which the run may write, if Namespaces
 	Sockets   []string `json:"sockets"`   // of other programs, which are replaced by nothing
-	Pinned    []string `json:"pinned"`    // not to be renamed or removed, though below Write; each after those that it is in
-	Protected []string `json:"protected"` // not changeable, though below Write
+	Pinned    []string `json:"pinned"`    // not to be renamed or removed, although under Write; each after those that it is in
+	Protected []string `json:"protected"` // not changeable, although under Write
 	Loopback  []string `json:"loopback"`  // addresses of this machine that the supervisor passes on, if Namespaces
 
-	Namespaces bool     `json:"namespaces"` // the processes have mounts and a network of their own
+	Namespaces bool     `json:"namespaces"` // the processes have their own mounts and network
 	Proxy      uint16   `json:"proxy"`      // port of the proxy on 127.0.0.1, inside
-	Watch      bool     `json:"watch"`      // connections and refused system calls are told to the supervisor
+	Watch      bool     `json:"watch"`      // connections and refused system calls are reported to the supervisor
 	Proof      uint64   `json:"proof"`      // what Proven is asked about; 0: nothing
 	UnixPaths  []string `json:"unix"`       // folders of sockets that may be connected to, if Watch
 	Exact      bool     `json:"exact"`      // what the kernel cannot do is an error, and not left out
@@ -37,7 +37,7 @@ type Features struct {
 	Why        string `json:"no_namespaces,omitempty"` // why there are none
 }
 
-// Missing lists what a confinement that leaves nothing out needs and the system does not offer.
+// Missing lists what a complete confinement needs and the system does not offer.
 func (f Features) Missing() []string {
 	var list []string
 	if f.Landlock < leastLandlock {

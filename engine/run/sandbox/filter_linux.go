@@ -65,7 +65,7 @@ func (c condition) jump(skip uint8) bpf.Instruction {
 
 func refuse(errno unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(errno) }
 
-// program is the whole filter. Programs of another processor's kind are ended: their numbers mean other calls.
+// program is the whole filter. Programs for another architecture are killed: their numbers mean other calls.
 func program(rules []rule) ([]bpf.RawInstruction, error) {
 	list := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offArch, Size: 4},

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mounts changes what this process's name space shows. Nothing of it reaches others.
+// mounts changes what this process's namespace shows. Other processes are not affected.
 func (p Plan) mounts() error {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -97,7 +97,7 @@ func (p Plan) freeze() error {
 // network opens the sockets of the run's own network, and passes them to the supervisor.
 func (p Plan) network(give func(files ...int) error) error {
 	if err := loopbackUp(); err != nil {
-		return fmt.Errorf("make the network of the run: %w", err)
+		return fmt.Errorf("create the network of the run: %w", err)
 	}
 	addresses := append([]string{net.JoinHostPort("127.0.0.1", strconv.Itoa(int(p.Proxy)))}, p.Loopback...)
 	var files []int

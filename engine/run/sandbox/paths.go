@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// without returns the paths that together are everything below a path but what is hidden. What is made later next
-// to something hidden is not among them. Links are left out: what they lead to has its own path.
+// without returns the paths that together cover everything under a path except what is
+// hidden. What is created later next to something hidden is not covered. Links are left
+// out: their targets have their own paths.
 func without(path string, hidden []string) []string {
 	if slices.ContainsFunc(hidden, func(h string) bool { return within(path, h) }) {
 		return nil
@@ -29,7 +30,7 @@ func without(path string, hidden []string) []string {
 	return list
 }
 
-// within reports whether a path is another one, or below it.
+// within reports whether a path is another one, or is in it.
 func within(path, dir string) bool {
 	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
 }

@@ -11,7 +11,7 @@ import (
 
 var errHere = errors.New("isolation is available on Linux only; use --profile observe")
 
-// Probe says what the system offers: nothing here.
+// Probe reports what the system offers: nothing here.
 func Probe() Features { return Features{Why: "this is not Linux"} }
 
 // Confinement applies a plan.

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watcher answers the system calls of which a filter tells.
+// watcher answers the system calls that a filter reports.
 type watcher struct {
 	plan Plan
 	fd   int
@@ -65,9 +65,10 @@ func (w *watcher) watch() {
 	}
 }
 
-// judge refuses every call but connections. Of these, the network and Landlock decide about most: the process
-// could change the address after it was read here, so that reading it protects from nothing. The answer only
-// tells apart sockets with a path, which are refused where none was expected.
+// judge refuses every call but connections. Of these, the network and Landlock decide about
+// most: the process could change the address after it was read here, so reading it gives no
+// protection. The answer only distinguishes sockets with a path, which are refused where
+// none was expected.
 func (w *watcher) judge(c *call) verdict {
 	d := Denial{Pid: int(c.pid), Program: programOf(c.pid)}
 	if c.number != unix.SYS_CONNECT {

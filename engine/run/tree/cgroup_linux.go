@@ -68,7 +68,7 @@ func sharesOne(a, b []string) bool {
 // groupPrefix begins the names of the groups of runs; the number of the process that made one follows.
 const groupPrefix = "reviewer-run-"
 
-// newGroup makes a group below that of this process. Groups that a killed run left are removed: the kernel
+// newGroup creates a group under that of this process. Groups that a killed run left behind are removed: the kernel
 // refuses that for one that has processes.
 func (m mount) newGroup(name string) (*group, error) {
 	parent := m.own()
@@ -126,7 +126,7 @@ func (g *group) field(file, name string) int64 {
 	return 0
 }
 
-// pids lists the processes of the group and of groups that were made below it.
+// pids lists the processes of the group and of its subgroups.
 func (g *group) pids() []int {
 	var list []int
 	_ = filepath.WalkDir(g.dir, func(path string, d os.DirEntry, err error) error {
@@ -144,7 +144,7 @@ func (g *group) pids() []int {
 	return list
 }
 
-// remove removes the group and those below it, the deepest first.
+// remove removes the group and its subgroups, the deepest first.
 func (g *group) remove() error {
 	var dirs []string
 	_ = filepath.WalkDir(g.dir, func(path string, d os.DirEntry, err error) error {
@@ -161,7 +161,7 @@ func (g *group) remove() error {
 	return nil
 }
 
-// limit sets the limits that the group's controllers can hold, and says which these are.
+// limit sets the limits that the group's controllers support, and returns which these are.
 func (g *group) limit(l Limits, w *Ways) {
 	name := map[bool]string{true: CgroupV2, false: CgroupV1}[g.v2]
 	memory := map[bool]string{true: "memory.max", false: "memory.limit_in_bytes"}[g.v2]
@@ -174,7 +174,7 @@ func (g *group) limit(l Limits, w *Ways) {
 	}
 }
 
-// noSwap keeps the limit of memory from being met by swapping, where swap is counted.
+// noSwap keeps the memory limit from being evaded by swapping, where swap is counted.
 func (g *group) noSwap(memory int64) {
 	if g.v2 {
 		_ = g.write("memory.swap.max", "0")

@@ -1,10 +1,10 @@
-// Package tree keeps hold of the processes of a run: it finds all of them, also those that
-// left the process group or became daemons, measures and limits what they use together, and ends
-// them.
+// Package tree tracks the processes of a run: it finds all of them, including those that
+// left the process group or became daemons, measures and limits their total use, and
+// terminates them.
 //
-// On Linux a control group is used where one can be made, of version 2 or 1; what it cannot do is
-// done by adopting orphans (PR_SET_CHILD_SUBREAPER) and by measuring. Elsewhere it is the process
-// group. Ways says which.
+// On Linux a control group of version 2 or 1 is used where one can be created; what it
+// cannot do is done by adopting orphans (PR_SET_CHILD_SUBREAPER) and by measuring.
+// Elsewhere it is the process group. Ways reports which.
 //
 // Out of scope: what is started, when it must end and why (engine/run), and what a process may do
 // (engine/run/sandbox).
@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// Limits are those of all processes together; 0: no limit.
+// Limits apply to all processes together; 0: no limit.
 type Limits struct {
 	Memory    int64 // bytes
 	Processes int
 }
 
-// Ways says what finds, limits and ends the processes of a run.
+// Ways reports what finds, limits and terminates the processes of a run.
 type Ways struct {
 	Track     string `json:"track"`     // cgroup v2, subreaper, process group, parents
 	Memory    string `json:"memory"`    // cgroup v2, cgroup v1, measured, none

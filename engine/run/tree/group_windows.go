@@ -18,7 +18,7 @@ func groupAlive(pid int) bool {
 	return true
 }
 
-// signalGroup ends the process: there are no other signals here.
+// signalGroup terminates the process: there are no other signals here.
 func signalGroup(pid int, _ syscall.Signal) {
 	if p, err := os.FindProcess(pid); err == nil {
 		_ = p.Kill() // it may have ended

@@ -39,7 +39,7 @@ type spent struct {
 // made numbers the trees of this process.
 var made atomic.Int64
 
-// New prepares a tree. What the system does not offer is replaced, and Ways says by what.
+// New prepares a tree. What the system does not offer is replaced, and Ways reports by what.
 func New(l Limits) (*Tree, error) {
 	t := &Tree{ways: Ways{Track: Subreaper, Memory: Measured, Processes: Measured}, mine: map[int]bool{}, seen: map[int]spent{}}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -80,7 +80,7 @@ func (t *Tree) addGroup(m mount, name string, l Limits) {
 	}
 }
 
-// Ways says how the processes are found, limited and ended.
+// Ways reports how the processes are found, limited and terminated.
 func (t *Tree) Ways() Ways { return t.ways }
 
 // Attr changes how the first process is started: in the group, and not to outlive this process.
@@ -104,7 +104,7 @@ func (t *Tree) Add(pid int) error {
 	return nil
 }
 
-// Ignore says that a process that this one started does not belong to the run.
+// Ignore marks a process that this one started as not part of the run.
 func (t *Tree) Ignore(pid int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -148,7 +148,7 @@ func (t *Tree) adopted(all map[int]stat) []int {
 	return list
 }
 
-// reap takes note of the end of an adopted process. The first process is waited for by whoever started it.
+// reap records the end of an adopted process. Whoever started the first process waits for it.
 func (t *Tree) reap(s stat) {
 	if s.parent != os.Getpid() || s.pid == t.root || t.mine[s.pid] {
 		return
@@ -224,7 +224,7 @@ func (t *Tree) peak() int64 {
 	return 0
 }
 
-// OutOfMemory reports whether the kernel ended a process because the run used too much memory.
+// OutOfMemory reports whether the kernel killed a process because the run used too much memory.
 func (t *Tree) OutOfMemory() bool {
 	return slices.ContainsFunc(t.groups, func(g *group) bool {
 		return g.field("memory.events", "oom_kill") > 0 || g.field("memory.oom_control", "oom_kill") > 0
@@ -260,7 +260,7 @@ func (t *Tree) signal(found map[int]stat, sig syscall.Signal) {
 // pause is how long Kill waits before it looks again.
 const pause = 5 * time.Millisecond
 
-// Kill ends every process, and returns those that are still there after some time: they wait for a
+// Kill kills every process, and returns those that are still there after some time: they wait for a
 // device, and end as soon as it answers.
 func (t *Tree) Kill(wait time.Duration) []Process {
 	for begin := time.Now(); ; time.Sleep(pause) {

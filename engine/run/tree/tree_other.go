@@ -28,7 +28,7 @@ func (t *Tree) Began() time.Time { return time.Now() }
 // Connections lists nothing here.
 func (t *Tree) Connections() []Connection { return nil }
 
-// Ways says how the processes are found, limited and ended.
+// Ways reports how the processes are found, limited and terminated.
 func (t *Tree) Ways() Ways { return Ways{Track: ProcessGroup, Memory: None, Processes: None} }
 
 // Attr changes how the first process is started: in a group of its own.
@@ -54,16 +54,16 @@ func (t *Tree) Processes() []Process {
 // Usage counts the first process; nothing else is measured here.
 func (t *Tree) Usage() Usage { return Usage{Processes: len(t.Processes())} }
 
-// OutOfMemory reports false: the system does not say.
+// OutOfMemory reports false: the system does not report it.
 func (t *Tree) OutOfMemory() bool { return false }
 
-// OutOfProcesses reports false: the system does not say.
+// OutOfProcesses reports false: the system does not report it.
 func (t *Tree) OutOfProcesses() bool { return false }
 
 // Signal sends a signal to the group.
 func (t *Tree) Signal(sig syscall.Signal) { signalGroup(t.root, sig) }
 
-// Kill ends the group, and returns what is still there after some time.
+// Kill kills the group, and returns what is still there after some time.
 func (t *Tree) Kill(wait time.Duration) []Process {
 	for begin := time.Now(); len(t.Processes()) > 0; time.Sleep(5 * time.Millisecond) {
 		signalGroup(t.root, syscall.SIGKILL)

@@ -56,7 +56,7 @@ _discarded_here(e) if {
 	e.verb == "discard"
 }
 
-# The owner or the permissions of everything below it change.
+# The owner or the permissions of everything under it change.
 _opens(e) if {
 	e.kind == "file_write"
 	e.recursive

@@ -2,7 +2,7 @@ package reviewer.fired
 
 # METADATA
 # title: Persistent code installed
-# description: persistence.classes says what files something runs.
+# description: persistence.classes lists the classes of files that something runs.
 # custom:
 #   id: persistence
 fires contains "persistence" if {

@@ -27,7 +27,7 @@ _given(case) := {"name"} | object.keys(case)
 test_what_decides_over_rights[name] if {
 	some name, case in {
 		"a file": {"patch": {"target": "/etc/sudoers"}, "fires": true},
-		"below a folder": {"patch": {"target": "/etc/pam.d/sshd"}, "fires": true},
+		"under a folder": {"patch": {"target": "/etc/pam.d/sshd"}, "fires": true},
 		"deleted": {"kind": "file_delete", "patch": {"target": "/etc/sudoers.d/team"}, "fires": true},
 		"a name that begins alike": {"patch": {"target": "/etc/sudoers.bak"}, "fires": false},
 		"read": {"kind": "file_read", "patch": {"target": "/etc/sudoers"}, "fires": false},

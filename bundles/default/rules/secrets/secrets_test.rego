@@ -5,7 +5,7 @@ import data.reviewer.given_test as given
 
 test_where_secrets_are_looked_for[name] if {
 	some name, case in {
-		"all below it": {"patch": {"recursive": true}, "fires": true},
+		"all under it": {"patch": {"recursive": true}, "fires": true},
 		"a folder": {"patch": {"entry": "dir"}, "fires": true},
 		"what holds the workspace": {"patch": {"location": "ancestor"}, "fires": true},
 		"a file": {"patch": {"entry": "file"}, "fires": false},

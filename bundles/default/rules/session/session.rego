@@ -86,7 +86,7 @@ _has_limits if input.session.interventions != []
 _has_limits if input.session.resumed == "limits"
 
 # METADATA
-# title: Tool that a session resumed with limits may not use
+# title: Tool denied in a session that was resumed with limits
 # custom:
 #   id: resumed_with_limits
 fires contains "resumed_with_limits" if {

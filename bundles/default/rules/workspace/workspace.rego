@@ -76,7 +76,7 @@ _outside if {
 # title: An effect that workspace enforcement stops
 # description: >-
 #   Deletions, devices and unknown targets are left to their own rules. A place
-#   somewhere below a folder that contains the workspace is not a place in it.
+#   somewhere under a folder that contains the workspace is not a place in it.
 outside_place(e) if {
 	_enforced_on(e)
 	e.kind != "file_delete"

@@ -12,7 +12,7 @@ import (
 type Client struct {
 	Name string // as in `reviewer hook NAME`
 
-	// Package and Version are those of the npm registry. Program is below the folder
+	// Package and Version are those of the npm registry. Program is under the folder
 	// node_modules of the installation; {version} is replaced. No install script is run, so
 	// it is the platform's executable where there is one, or a script for Node.js.
 	Package, Version string

@@ -61,7 +61,7 @@ func TestCodexToolServer(t *testing.T) {
 	s.wantRecord("block")
 }
 
-// edit changes a text in a file of the home.
+// edit changes a string in a file of the home.
 func (s *stage) edit(file, old, new string) {
 	s.Helper()
 	path := filepath.Join(s.home, file)

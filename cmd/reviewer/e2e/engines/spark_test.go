@@ -43,7 +43,7 @@ func spark(t *testing.T) *cluster {
 	return c
 }
 
-// children lists the processes that a process started and that have a text in their
+// children lists the processes that a process started and that have a string in their
 // command line.
 func children(parent int, text string) (list []int) {
 	entries, err := os.ReadDir("/proc")
