@@ -121,7 +121,7 @@ func TestPromptsErrors(t *testing.T) {
 		"not YAML":               {User, []string{"config/intervention_prompts.yaml", "own: ["}, "config/intervention_prompts.yaml:1"},
 		"a list":                 {User, []string{"config/intervention_prompts.yaml", "- own"}, "config/intervention_prompts.yaml:1: expected keys with values"},
 		"an unknown text":        {User, []string{"config/intervention_prompts.yaml", "own: x\nemergancy_stop: x"}, `config/intervention_prompts.yaml:2: interventions.texts.emergancy_stop: unknown key "emergancy_stop"; did you mean "emergency_stop"?`},
-		"an empty string":          {User, []string{"config/intervention_prompts.yaml", "# ours\nown: ''"}, "config/intervention_prompts.yaml:2: interventions.texts.own: length must be >= 1"},
+		"an empty string":        {User, []string{"config/intervention_prompts.yaml", "# ours\nown: ''"}, "config/intervention_prompts.yaml:2: interventions.texts.own: length must be >= 1"},
 		"said twice":             {User, []string{"settings.yaml", "interventions: {texts: {own: a}}", "config/intervention_prompts.yaml", "# ours\nown: b"}, "config/intervention_prompts.yaml:2: own: settings.yaml has this text as well (interventions.texts); keep one of the two"},
 		"not named":              {User, []string{"settings.yaml", ownPath, "texts/ours.yaml", "own: x", "config/intervention_prompts.yaml", "own: x"}, "config/intervention_prompts.yaml: nothing reads this file"},
 		"texts are not a map":    {User, []string{"settings.yaml", "interventions: {texts: x}", "config/intervention_prompts.yaml", "own: x"}, "interventions.texts: expected object, but got string"},

@@ -100,7 +100,7 @@ func TestParseErrors(t *testing.T) {
 		"a key twice":           {"name: a\nname: b\ncases: [{Bash: ls, decision: allow}]", []string{"a.yaml:2: duplicate key name, first in line 1"}},
 		"an alias":              {"name: a\nmode: &m default\ncases: [{Bash: *m, decision: allow}]", []string{"aliases are not allowed here"}},
 		"a date":                {"name: a\ncases: [{Bash: {command: ls, on: 2026-01-01}, decision: allow}]", []string{"2026-01-01 is not a string; quote it"}},
-		"an empty string":         {"name: a\nevents: [{prompt: }]", []string{"prompt is empty"}},
+		"an empty string":       {"name: a\nevents: [{prompt: }]", []string{"prompt is empty"}},
 		"text for a list":       {"name: a\ncases: [{Bash: ls, rules: x}]", []string{`rules: expected a list such as [a, b], got "x"`}},
 		"text for a number":     {"name: a\ncases: [{Bash: ls, risk: {above: much}}]", []string{`above: expected a number, got "much"`}},
 		"no end of numbers":     {"name: a\ncases: [{Bash: ls, risk: {above: .inf}}]", []string{`above: expected a number`}},

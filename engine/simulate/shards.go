@@ -22,7 +22,7 @@ func Merge(parts []*Impact) (*Impact, error) {
 	return sum(parts)
 }
 
-// MergeSome combines consecutive shards to a larger one, so that many can be merged in
+// MergeSome combines consecutive shards into a larger one, so that many can be merged in
 // a tree.
 func MergeSome(parts []*Impact) (*Impact, error) {
 	missing, err := together(parts)
