@@ -87,8 +87,11 @@ func (s *Store) createKey(path string) error {
 	if err != nil {
 		return fmt.Errorf("create MAC key: %w", err)
 	}
-	defer os.Remove(tmp)
-	if err := os.Link(tmp, path); err != nil && !errors.Is(err, fs.ErrExist) {
+	err = os.Link(tmp, path)
+	if errors.Is(err, fs.ErrExist) {
+		err = nil
+	}
+	if err = errors.Join(err, osfile.Remove(tmp)); err != nil {
 		return fmt.Errorf("create MAC key: %w", err)
 	}
 	return nil

@@ -188,6 +188,10 @@ func LongName(path string) (string, error) { return path, nil }
 // of the two open: there it is retried for a while.
 func Rename(from, to string) error { return os.Rename(from, to) }
 
+// Remove removes a file. Windows refuses that while a process has it open, also under another
+// name (a hard link): there it is retried for a while.
+func Remove(path string) error { return os.Remove(path) }
+
 // Open opens a file to read it, as os.Open does. On Windows it waits a while for other
 // processes that lock it. Errors are as described at Missing.
 func Open(path string) (*os.File, error) { return os.Open(path) }

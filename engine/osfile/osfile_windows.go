@@ -349,6 +349,13 @@ func Rename(from, to string) error {
 		windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION, windows.ERROR_ACCESS_DENIED)
 }
 
+// Remove removes a file. Windows refuses that while a process has it open, also under another
+// name (a hard link): there it is retried for a while.
+func Remove(path string) error {
+	return patiently(func() error { return os.Remove(path) },
+		windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION, windows.ERROR_ACCESS_DENIED)
+}
+
 // Open opens a file to read it, as os.Open does. On Windows it waits a while for other
 // processes that lock it. Errors are as described at Missing.
 func Open(path string) (*os.File, error) {
