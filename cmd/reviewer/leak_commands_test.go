@@ -136,6 +136,7 @@ func reports() map[string][]string {
 		"checkpoint verify":      {"checkpoint verify", "checkpoint verify -f json", "checkpoint verify --workspace TEXT"},
 		"checkpoint gc":          {"checkpoint gc", "checkpoint gc -f json", "checkpoint gc --keep TEXT"},
 		"session rollback":       {"session rollback ID", "session rollback TEXT"},
+		"watch":                  {"watch TEXT", "watch --summary /TEXT/s.json 1"},
 		"run":                    {"run --profile TEXT -- true", "run --summary /TEXT/s.json -- true", "run -- TEXT"},
 		"serve":                  {"serve TEXT"},
 		"notify deliver":         {"notify deliver"},
