@@ -55,6 +55,10 @@ type Options struct {
 	// are left out. Nil: standard output is not read.
 	Lines func(line []byte)
 
+	// Interrupt is a line of the command's own protocol, by which it is asked through its standard input to stop before it
+	// gets a signal. Standard input is then a pipe. Nil: it has no such protocol.
+	Interrupt []byte
+
 	// Review is asked every Interval, and a last time after the end, what the run did besides; nil: nobody is.
 	Review func(last bool) Reviewed
 
@@ -97,11 +101,12 @@ type Event struct {
 
 // The kinds of events of this package; others come from Review and Confine.
 const (
-	EventStarted  = "started"
-	EventStopping = "stopping"
-	EventLimit    = "limit"
-	EventLeftover = "leftover"
-	EventEnded    = "ended"
+	EventStarted   = "started"
+	EventStopping  = "stopping"
+	EventLimit     = "limit"
+	EventInterrupt = "interrupt"
+	EventLeftover  = "leftover"
+	EventEnded     = "ended"
 )
 
 // The results of a run.
