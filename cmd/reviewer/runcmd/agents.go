@@ -3,7 +3,6 @@ package runcmd
 import (
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
@@ -52,8 +51,9 @@ func findAgent(name string) agent {
 
 // claudeInterrupt is a request of the control protocol, which Claude Code speaks if its input is a stream of documents.
 func claudeInterrupt(command []string) []byte {
+	const flag, value = "--input-format", "stream-json"
 	for i, word := range command {
-		if word == "--input-format=stream-json" || word == "--input-format" && slices.Contains(command[i+1:min(i+2, len(command))], "stream-json") {
+		if word == flag+"="+value || i > 0 && command[i-1] == flag && word == value {
 			return []byte(`{"type":"control_request","request_id":"reviewer-stop","request":{"subtype":"interrupt"}}`)
 		}
 	}
