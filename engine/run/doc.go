@@ -56,6 +56,10 @@ type Options struct {
 	// are left out. Nil: standard output is not read.
 	Lines func(line []byte)
 
+	// Interrupt is a line of the command's own protocol that asks it, on its standard input, to stop before it
+	// gets a signal. Standard input is then a pipe. Nil: it has no such protocol.
+	Interrupt []byte
+
 	// Review is called every Interval, and once more after the end, to report what else the run did; nil: nothing else is reviewed.
 	Review func(last bool) Reviewed
 
@@ -99,11 +103,12 @@ type Event struct {
 
 // The kinds of events of this package; others come from Review and Confine.
 const (
-	EventStarted  = "started"
-	EventStopping = "stopping"
-	EventLimit    = "limit"
-	EventLeftover = "leftover"
-	EventEnded    = "ended"
+	EventStarted   = "started"
+	EventStopping  = "stopping"
+	EventLimit     = "limit"
+	EventInterrupt = "interrupt"
+	EventLeftover  = "leftover"
+	EventEnded     = "ended"
 )
 
 // The results of a run.

@@ -29,6 +29,7 @@ type Run struct {
 
 	pid     int
 	watched bool            // somebody else started it
+	input   *input          // nil: the command has standard input itself
 	told    map[string]bool // reasons to end it
 }
 
@@ -199,6 +200,13 @@ func (o output) started() {
 func (r *Run) streams() (output, error) {
 	var o output
 	r.cmd.Stdin, r.cmd.Stderr = file(r.o.Stdin), file(r.o.Stderr)
+	if r.o.Interrupt != nil {
+		in, err := r.pipeInput()
+		if err != nil {
+			return o, err
+		}
+		r.cmd.Stdin, o.command = in, append(o.command, in)
+	}
 	if r.o.Lines == nil {
 		r.cmd.Stdout = file(r.o.Stdout)
 		return o, nil
@@ -207,9 +215,9 @@ func (r *Run) streams() (output, error) {
 	if err != nil {
 		return o, fmt.Errorf("read the command's output: %w", err)
 	}
-	r.cmd.Stdout = to
+	r.cmd.Stdout, o.command = to, append(o.command, to)
 	r.copied.Go(func() { r.copyOutput(from) })
-	return output{[]*os.File{to}}, nil
+	return o, nil
 }
 
 // file is f for exec.Cmd, whose streams are interfaces.
@@ -292,6 +300,9 @@ func (r *Run) finish(why ending) {
 	case <-time.After(killWait):
 		r.out.Exit = 128 + int(syscall.SIGKILL) // it waits for a device
 	}
+	if r.input != nil {
+		r.input.close()
+	}
 	r.copied.Wait()
 	if r.tree.OutOfMemory() && r.out.Result == ResultEnded && r.out.Exit != 0 {
 		r.out.Result, r.out.Limit = ResultLimit, LimitMemory
@@ -322,6 +333,7 @@ func (e ending) event() string {
 // stopping reports why the run ends, and asks its processes to.
 func (r *Run) stopping(why ending) {
 	r.tell(Event{Kind: why.event(), Text: why.reason})
+	r.interrupt()
 	r.askToEnd()
 }
 

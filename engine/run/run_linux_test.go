@@ -252,6 +252,63 @@ func TestReviewStops(t *testing.T) {
 	}
 }
 
+// A command that has a protocol for it is asked to stop by its standard input first, between two lines that others
+// write, and then has time to end by itself; one that does not listen is ended anyway.
+func TestInterrupt(t *testing.T) {
+	for script, want := range map[string]struct {
+		exit  int
+		lines []string
+	}{
+		`while read line; do echo "{$line"; case $line in *interrupt*) exit 3;; esac; done`: {3, []string{"{first", "{interrupt"}},
+		`read line; echo "{$line"; sleep 1000`:                                              {128 + int(syscall.SIGTERM), []string{"{first"}},
+	} {
+		from, to, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := to.WriteString("first\nsecond, and not complete"); err != nil {
+			t.Fatal(err)
+		}
+		o := shell(t, script)
+		o.Stdin, o.Interrupt = from, []byte("interrupt")
+		first := make(chan struct{})
+		var lines []string
+		o.Lines = func(line []byte) {
+			if lines = append(lines, string(line)); len(lines) == 1 {
+				close(first)
+			}
+		}
+		r := started(t, o)
+		<-first
+		r.Stop("enough")
+		if got := r.Wait(); got.Exit != want.exit || got.Result != ResultStopped || !slices.Equal(lines, want.lines) {
+			t.Errorf("%s: %+v, %q", script, got, lines)
+		}
+		to.Close()
+		from.Close()
+	}
+}
+
+// Input passes through as it is, with its end.
+func TestInput(t *testing.T) {
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := shell(t, "cat; echo; echo '{end'")
+	o.Stdin, o.Interrupt = from, []byte("interrupt")
+	var lines []string
+	o.Lines = func(line []byte) { lines = append(lines, string(line)) }
+	r := started(t, o)
+	if _, err := to.WriteString("{one\n{two\n{three"); err != nil {
+		t.Fatal(err)
+	}
+	to.Close()
+	if got := r.Wait(); got.Exit != 0 || !slices.Equal(lines, []string{"{one", "{two", "{three", "{end"}) {
+		t.Errorf("%+v, %q", got, lines)
+	}
+}
+
 // The end of the context stops the run.
 func TestContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -16,6 +16,8 @@ type agent struct {
 	transcripts func(home string) []string
 	// logged reads a line of a transcript, of which a stream that is not read says the same; nil: it tells no usage.
 	logged func(s *stream, line []byte)
+	// interrupt is the line by which a command is asked through its standard input to stop; nil: it has no such protocol.
+	interrupt func(command []string) []byte
 }
 
 func agents() []agent {
@@ -23,10 +25,10 @@ func agents() []agent {
 		{harness.ClaudeCode, claudeLine, func(home string) []string {
 			at := filepath.Join(folderOr("CLAUDE_CONFIG_DIR", home, ".claude"), "projects", "*")
 			return []string{filepath.Join(at, "*.jsonl"), filepath.Join(at, "*", "subagents", "*.jsonl")}
-		}, claudeLine},
+		}, claudeLine, claudeInterrupt},
 		{harness.Codex, codexLine, func(home string) []string {
 			return []string{filepath.Join(folderOr("CODEX_HOME", home, ".codex"), "sessions", "*", "*", "*", "rollout-*.jsonl")}
-		}, rolloutLine},
+		}, rolloutLine, nil},
 	}
 }
 
@@ -45,6 +47,17 @@ func findAgent(name string) agent {
 		}
 	}
 	return agent{name: name}
+}
+
+// claudeInterrupt is a request of the control protocol, which Claude Code speaks if its input is a stream of documents.
+func claudeInterrupt(command []string) []byte {
+	const flag, value = "--input-format", "stream-json"
+	for i, word := range command {
+		if word == flag+"="+value || i > 0 && command[i-1] == flag && word == value {
+			return []byte(`{"type":"control_request","request_id":"reviewer-stop","request":{"subtype":"interrupt"}}`)
+		}
+	}
+	return nil
 }
 
 func hasStream(name string) bool { return findAgent(name).line != nil }

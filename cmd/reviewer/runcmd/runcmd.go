@@ -214,6 +214,9 @@ func (p *plan) options() run.Options {
 	if program := cli.Program(); run.HelperPossible {
 		o.Helper = []string{program, helperName}
 	}
+	if known := findAgent(p.agent); known.interrupt != nil {
+		o.Interrupt = known.interrupt(p.command)
+	}
 	if !term.IsTerminal(int(os.Stdout.Fd())) && hasStream(p.agent) {
 		o.Lines = p.observer.line
 	}

@@ -212,7 +212,7 @@ func (w *watcher) connections() {
 	}
 }
 
-// tail reads what was added to the transcripts, as far as it tells what the model used.
+// tail reads what was added to the transcripts, which may say what the model used.
 func (o *observer) tail(file string) {
 	if o.agent.logged == nil {
 		return

@@ -53,7 +53,7 @@ func TestBubblewrap(t *testing.T) {
 	}
 	for path, text := range map[string]string{"shop/.git/hooks/pre-commit": "ours", "other/notes": "secret", "shop/secrets/key": "key"} {
 		path = filepath.Join(dir, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
+		if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
 			err = os.WriteFile(path, []byte(text), 0o644)
 		}
 		if err != nil {

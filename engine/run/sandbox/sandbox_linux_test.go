@@ -54,7 +54,7 @@ func set(t *testing.T) *stage {
 	s := &stage{t: t, dir: filepath.Join(dir, "inside"), outside: filepath.Join(dir, "outside")}
 	for path, text := range map[string]string{"inside/.git/hooks/pre-commit": "ours", "inside/notes": "notes", "outside/notes": "secret", "inside/hidden/key": "key"} {
 		path = filepath.Join(dir, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
+		if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
 			err = os.WriteFile(path, []byte(text+"\n"), 0o644)
 		}
 		if err != nil {

@@ -31,6 +31,13 @@ type summary struct {
 // strict runs the client under the profile strict, with a model that makes one call per command.
 func (s *stage) strict(t *testing.T, flags []string, commands ...string) summary {
 	t.Helper()
+	sum, _ := s.strictWith(t, flags, s.driver.Args, nil, commands...)
+	return sum
+}
+
+// strictWith is strict with other arguments of the client, and its standard input; it also returns the output.
+func (s *stage) strictWith(t *testing.T, flags, arguments []string, stdin *os.File, commands ...string) (summary, string) {
+	t.Helper()
 	var script scripted.Script
 	for _, c := range commands {
 		script = append(script, scripted.Step{Say: "Next.", Calls: []scripted.Call{s.driver.Shell(c)}})
@@ -45,7 +52,10 @@ func (s *stage) strict(t *testing.T, flags []string, commands ...string) summary
 	s.write(filepath.Join(s.state, "policy/settings.yaml"), "isolation: {hosts: [\""+strings.TrimPrefix(model.URL(), "http://")+"\"]}\n")
 	file := filepath.Join(s.dir, "run.json")
 	args := append([]string{"run", "--home", s.state, "--profile", "strict", "--summary", file}, flags...)
-	cmd := exec.Command(s.reviewer, append(append(append(args, "--"), s.client.Command...), s.driver.Args...)...)
+	cmd := exec.Command(s.reviewer, append(append(append(args, "--"), s.client.Command...), arguments...)...)
+	if stdin != nil {
+		cmd.Stdin = stdin
+	}
 	cmd.Dir, cmd.Env = s.project, s.environment()
 	out, err := cmd.CombinedOutput()
 	raw, rerr := os.ReadFile(file)
@@ -55,7 +65,23 @@ func (s *stage) strict(t *testing.T, flags []string, commands ...string) summary
 	t.Logf("%s", out)
 	var sum summary
 	s.must(json.Unmarshal(raw, &sum))
-	return sum
+	return sum, string(out)
+}
+
+// Claude Code is asked to stop by its control protocol before it gets a signal, if its input is a stream: it answers, and
+// ends its turn with a result.
+func TestRunInterrupt(t *testing.T) {
+	s := newStage(t, installedFor(t, "claude-code"))
+	from, to, err := os.Pipe()
+	s.must(err)
+	defer to.Close()
+	_, err = to.WriteString(`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"do it"}]}}` + "\n")
+	s.must(err)
+	sum, out := s.strictWith(t, []string{"--max-time", "10s"}, []string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+		"--dangerously-skip-permissions"}, from, "tail -f README.md")
+	if sum.ExitCode != 12 || sum.Result != "limit" || !strings.Contains(out, `"request_id":"reviewer-stop"`) || !strings.Contains(out, `"type":"result"`) {
+		t.Errorf("%+v", sum)
+	}
 }
 
 // Under the profile strict, allowed work passes, and what the hooks know nothing of is stopped below them: the
