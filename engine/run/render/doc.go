@@ -1,7 +1,7 @@
 // Package render writes the confinement of a run as the configuration of another sandbox: a profile of Seatbelt, a
 // command line of bubblewrap or of docker and podman, or the settings of the sandbox of Claude Code.
 //
-// Out of scope: which paths and hosts are allowed (policy, handed in), and whether the other sandbox holds what it
+// Out of scope: which paths and hosts are allowed (policy, passed in), and whether the other sandbox holds what it
 // promises.
 package render
 
