@@ -87,7 +87,7 @@ type Action struct {
 	// Labels of earlier outputs whose text the action contains; added from the
 	// history.
 	Carries []Label `json:"carries,omitempty"`
-	// Ways by which part of a secret that was read would reach another machine;
+	// Ways in which part of a secret that was read would reach another machine;
 	// added from the history.
 	SecretsOut []ExfilPath `json:"secrets_out,omitempty"`
 	// Text that was typed into terminals and has not run yet, where the action types into one.

@@ -59,10 +59,10 @@ type SessionFacts struct {
 	// Number of distinct paths written or deleted, including this action's,
 	// by location; paths that a person named count as "named".
 	Written map[string]int64 `json:"written"`
-	// Paths in written, since the last prompt, that are neither in the
-	// workspace nor temporary and that nobody named or approved.
+	// Distinct paths written or deleted since the last prompt that are neither in
+	// the workspace nor temporary, and that nobody named or approved.
 	Elsewhere    int64            `json:"elsewhere"`
-	Spread       float64          `json:"spread"`               // share of elsewhere in written, 0 to 1
+	Spread       float64          `json:"spread"`               // share of the paths counted in written that elsewhere counts, 0 to 1
 	Deleted      int64            `json:"deleted"`              // distinct deleted paths that the session had not created
 	Growing      []Growth         `json:"growing"`              // resources whose use grows steadily
 	Agents       int64            `json:"agents"`               // sub-agents started

@@ -92,7 +92,7 @@ func TestRunStop(t *testing.T) {
 		}
 		all = append(all, time.Since(began))
 	}
-	t.Logf("a stop of 150 processes that ignore SIGTERM: %v at most, of which 500ms are for their own end", slices.Max(all))
+	t.Logf("a stop of 150 processes that ignore SIGTERM: %v at most, of which 500ms are the grace period", slices.Max(all))
 }
 
 // TestRunOutput measures the memory of the supervisor of an agent that writes 2 GB, in one line and in many.

@@ -24,8 +24,8 @@ func auditExportCommand(a *cli.App) *cobra.Command {
 		Use:   "export [ID…]",
 		Short: "Export records in other formats",
 		Long: "Writes the records of sessions to standard output, a file, or an object such as\n" +
-			"s3://bucket/log.jsonl.zst; a name that ends with .zst or .gz is compressed. With --from the\n" +
-			"logs of other machines are read instead of that of this one.",
+			"s3://bucket/log.jsonl.zst; a name that ends with .zst or .gz is compressed. With --from, the\n" +
+			"logs of other machines are read instead of this machine's log.",
 		Example: "  reviewer audit export -f json -o log.jsonl\n  reviewer audit export last -f csv -o last.csv\n" +
 			"  reviewer audit export --from s3://acme-logs/host-17 -f jsonl -o gs://acme-archive/host-17.jsonl.zst",
 		RunE: func(cmd *cobra.Command, args []string) error {

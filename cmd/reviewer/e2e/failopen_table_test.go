@@ -271,9 +271,12 @@ A system message of a hook is not secret (` + "`TestSystemMessageIsNoSecret`, 2.
 to the model, but it appears verbatim in the session's transcript, which any tool that reads files can read. So nothing that lifts a denial is sent that way, and manual overrides require a
 terminal of the user's own instead of a code (` + "`TestDenialCannotBeLifted`" + `).
 
-Code Mode, in which the model writes JavaScript that makes the calls, was not observed (` + "`TestCodeModeIsRefused`, 2.1.330" + `): the client has it only with the vendor's own service, and reports that if
-the model has another address. According to the client's own messages: calls in a script have their own hooks; a hook that fails lets such a call run unless it has ` + "`onFailure: block`" + `, as the installed one has;
-in auto mode a script does not run after a hook changed its call; a deny rule of the client or the settings of an organisation leave it out. None of this was tested.
+Code Mode, in which the model writes JavaScript that makes the calls, was not observed
+(` + "`TestCodeModeIsRefused`, 2.1.330" + `): the client has it only with the vendor's own service, and reports that
+if the model has another address. According to the client's own messages: calls in a script have their own
+hooks; a hook that fails lets such a call run unless it has ` + "`onFailure: block`" + `, as the installed one has; in
+auto mode a script does not run after a hook changed its call; a deny rule of the client or the settings of
+an organisation can turn Code Mode off. None of this was tested.
 
 With ` + "`bashEditDiffEnabled`" + ` in the settings of the user or in managed ones, the result of a command names the files that it changed, if the project is a git repository (` + "`TestBashEditDiff`, 2.1.330" + `). It is not
 turned on by reviewer: the client looks for changes for at most 750 ms, and gives up for the rest of the session after a failure, so a missing list does not show that nothing changed. Where it is set, reviewer reads it.

@@ -29,7 +29,7 @@ type signingKeys struct {
 const keyForms = "FILE, env:NAME, or 'exec:PROGRAM ARG…'"
 
 func (k *signingKeys) flags(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&k.private, "signing-key", nil, "a private key: "+keyForms+" ; may be repeated")
+	cmd.Flags().StringArrayVar(&k.private, "signing-key", nil, "a private key: "+keyForms+"; may be repeated")
 	cmd.Flags().StringArrayVar(&k.public, "verification-key", nil, "public keys for the exec: signing keys, in the same order")
 }
 

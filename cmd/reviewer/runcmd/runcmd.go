@@ -66,7 +66,7 @@ func Command(a *cli.App) *cobra.Command {
 		"how far the run is confined: observe, workspace, strict (default isolation.profile of the settings)")
 	cli.Completes(cmd, "profile", profiles()...)
 	cmd.Flags().StringArrayVar(&f.scope, "scope", nil,
-		"let the run change only this `path` of the workspace, and those of further --scope; in the profiles workspace and strict")
+		"let the run change only this `path` of the workspace; may be repeated; only in the workspace and strict profiles")
 	cmd.Flags().StringVar(&f.print, "print", "",
 		"print the confinement as the configuration of another `sandbox`, and start nothing: "+strings.Join(formats(), ", "))
 	cli.Completes(cmd, "print", formats()...)

@@ -33,16 +33,16 @@ func WatchCommand(a *cli.App) *cobra.Command {
 		Short: "Watch a running agent that reviewer did not start",
 		Long: "Follows the log, the transcript and the processes of a running agent until it ends: calls without a verdict,\n" +
 			"tokens, memory, files, connections to other machines as far as the system shows them, and the limits that\n" +
-			"`reviewer run` would enforce. A session is that of an agent that runs in its workspace. Nothing is confined,\n" +
-			"and a process that left its parents before it was seen is not found.\n\n" +
-			"With --stop, a limit, a stop of the session, or what ends a run by policy ends the agent with all its\n" +
-			"processes; else it is reported. In a terminal, s and Enter stop it, too; an interrupt ends the watch only.\n\n" +
+			"`reviewer run` would enforce. For a SESSION, the agent is the one that runs in the session's workspace. Nothing\n" +
+			"is confined, and a process that left its parents before it was seen is not found.\n\n" +
+			"Whatever would end a run (a limit, a stop of the session, the policy) is reported; with --stop, it also ends\n" +
+			"the agent and all its processes, as s and Enter do in a terminal. An interrupt ends only the watch.\n\n" +
 			"Exit code and summary are those of `reviewer run`.",
 		Example: "  reviewer watch 4711\n  reviewer watch --stop --max-time 20m --summary run.json last",
 		Args:    cli.Needs(cli.Argument{Name: "PID|SESSION", What: "the process of an agent, or a session"}),
 		RunE:    func(cmd *cobra.Command, args []string) error { return watch(cmd.Context(), a, f, stop, args[0]) },
 	}
-	cmd.Flags().BoolVar(&stop, "stop", false, "end the agent where `reviewer run` would")
+	cmd.Flags().BoolVar(&stop, "stop", false, "end the agent where reviewer run would")
 	cmd.Flags().StringVar(&f.summary, "summary", "", "write the summary as JSON to this `file`")
 	cmd.Flags().IntVar(&f.base, "exit-base", exitBase,
 		"exit code for a run in which something was blocked; the next two are for a stop and a limit")
@@ -212,7 +212,7 @@ func (w *watcher) connections() {
 	}
 }
 
-// tail reads what was added to the transcripts, which may say what the model used.
+// tail reads what was added to the transcripts, if the agent reports there what the model used.
 func (o *observer) tail(file string) {
 	if o.agent.logged == nil {
 		return
