@@ -111,7 +111,7 @@ e2e-engines: ## simulations on a Spark cluster (an executor is killed), on Slurm
 	SPARK_HOME=$$($(ENGINES)/bin/python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))') PYSPARK_PYTHON=$(ENGINES)/bin/python ENGINES=$(ENGINES) \
 	  $(GO) test -tags "e2e cloud" -count=1 -timeout 60m -v ./cmd/reviewer/e2e/engines/
 
-precompiled: ## write what a start reads instead of parsing and compiling the built-in policy again, after a change of it
+precompiled: ## after a change of the built-in policy: write the prepared form that a start reads instead of parsing and compiling it
 	$(GO) test -count=1 -run TestParsed$$ ./bundles -update-parsed
 	$(GO) test -count=1 -run TestPrecompiled ./cmd/reviewer/wiring -update-precompiled
 

@@ -62,7 +62,7 @@ type SessionFacts struct {
 	// Distinct paths written or deleted since the last prompt that are neither in
 	// the workspace nor temporary, and that nobody named or approved.
 	Elsewhere    int64            `json:"elsewhere"`
-	Spread       float64          `json:"spread"`               // share of the paths counted in written that elsewhere counts, 0 to 1
+	Spread       float64          `json:"spread"`               // share of the paths in `written` that `elsewhere` counts too, 0 to 1
 	Deleted      int64            `json:"deleted"`              // distinct deleted paths that the session had not created
 	Growing      []Growth         `json:"growing"`              // resources whose use grows steadily
 	Agents       int64            `json:"agents"`               // sub-agents started

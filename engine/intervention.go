@@ -43,7 +43,7 @@ type InterventionFacts struct {
 	MS     int64   `json:"ms"`               // milliseconds since then, by event time
 	Run    bool    `json:"run"`              // it was made since the latest prompt
 	Began  int64   `json:"began"`            // milliseconds since its run-up began, as in HistoryFacts
-	Lifted bool    `json:"lifted,omitempty"` // a rollback to a state before it has ended its limits
+	Lifted bool    `json:"lifted,omitempty"` // its limits were ended by a rollback to an earlier state
 	Tokens int64   `json:"tokens"`           // tokens that the model wrote since then
 	Busy   int64   `json:"busy"`             // time that calls took since then, in milliseconds
 	Back   *Return `json:"back,omitempty"`   // when the issue was found again; absent: it has not been found again

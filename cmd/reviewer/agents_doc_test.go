@@ -79,7 +79,7 @@ func installNotes() string {
 	for _, a := range settings.Agents() {
 		fmt.Fprintf(&b, "- `%s`: %s.", a.Name, strings.Join(placesOf(a), "; "))
 		if a.Off != "" {
-			fmt.Fprintf(&b, " A repository can turn off hooks that are not managed (%s).", a.Off)
+			fmt.Fprintf(&b, " A repository can turn off or bypass hooks that are not managed (%s).", a.Off)
 		}
 		for _, limit := range a.Limits {
 			fmt.Fprintf(&b, " %s%s.", strings.ToUpper(limit[:1]), limit[1:])

@@ -40,7 +40,7 @@ func Metrics() []Metric {
 			func(d *Document) []sample { return number(d.Slow) }},
 		{"reviewer_early_answers", "Calls that were answered before their review (mode: async).", nil,
 			func(d *Document) []sample { return number(d.Async.Answered) }},
-		{"reviewer_late_reviews", "Reviews of these calls, by the answer that they would have given.", []string{"effect"}, readAsync},
+		{"reviewer_late_reviews", "Reviews of calls that were answered early, by the answer that they would have given.", []string{"effect"}, readAsync},
 		{"reviewer_tool_calls", "Tool calls by tool and answer.", []string{"tool", "effect"}, readTools},
 		{"reviewer_questions", "Questions to people by their answer, as far as the log shows it.", []string{"answer"}, readQuestions},
 		{"reviewer_questions_waited", "Questions that waited outside the agent by what ended them: the person's channel, timeout, stop or rule.", []string{"by"}, readWaited},

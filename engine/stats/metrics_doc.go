@@ -73,7 +73,7 @@ for 95 %. Calls that were blocked and allowed later are
 ` + "`reviewer_controls{do=\"allow_once\"}`" + `; whether the others were rightly blocked is not known.
 
 **Fatigue** is how much people are asked, by policy and by agents themselves, per hour of work: the
-time between records of a session, of which pauses count for at most ten minutes. The time to
+time between records of a session, in which each pause counts for at most ten minutes. The time to
 answer runs until the answer if the question waited outside the agent, else until the result,
 without the time that the call took. An approved call was *undone* if the session later restored or
 discarded files that it had changed.

@@ -478,7 +478,12 @@ _said := array.concat(
 	[_constraint(c) | some c in input.goal.constraints; not c.touched],
 )
 
-_constraint(c) := _text(object.get(_texts.constraint, c.kind, c.kind), {"{what}": object.get(c, "what", "")})
+# Without a path, what the text has in parentheses for it is left out.
+_constraint(c) := _text(_constraint_text(c), {"{what}": c.what}) if {
+	object.get(c, "what", "") != ""
+} else := _text(_constraint_text(c), {" ({what})": "", "{what}": ""})
+
+_constraint_text(c) := object.get(_texts.constraint, c.kind, c.kind)
 
 # The limits with this intervention's factor applied.
 _limits_text := concat(", ", [_limit_text(name, _lowered(name, base, array.concat(_throttles, [chosen.factor]))) |

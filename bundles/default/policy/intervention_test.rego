@@ -176,11 +176,13 @@ test_factor[name] if {
 
 test_texts[name] if {
 	some name, case in {
-		"medium": {"strength": "medium", "want": "They also said: leave billing/ alone, change nothing.\n"},
+		"medium": {"strength": "medium", "want": "They also said: leave billing/ alone, change nothing, delete nothing (users/), delete nothing.\n"},
 		"light": {"strength": "light", "want": ""},
 	}
 	doc := object.union(_found("one", {}), {"goal": {"constraints": [
 		{"kind": "read_only", "touched": false, "later": []},
+		{"kind": "no_delete", "what": "users/", "touched": false, "later": []},
+		{"kind": "no_delete", "what": "", "touched": false, "later": []},
 		{"kind": "leave", "what": "billing/", "touched": true, "later": []},
 	]}})
 	facts := intervention.facts with input as doc
