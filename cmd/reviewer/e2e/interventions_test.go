@@ -110,26 +110,27 @@ func TestThrottledCallsAreDenied(t *testing.T) {
 
 // A throttled session makes fewer calls in one turn, and its model writes less; both
 // end with the next prompt. The client's own transcript says how much it wrote; the client
-// writes a message there around the time when it starts the hook: the message before the
-// throttling may be counted, and that of the call itself may be missing.
+// adds messages to it a short time after it sends them, so some calls wait until that is done.
 func TestThrottledTurnsAndTokens(t *testing.T) {
 	each(t, func(s *stage) {
 		s.install("user")
-		s.configure("interventions: {ladders: {repetitive_errors: [resource_throttling]}, limits: {batch: 4, tokens: 250}}\n")
+		s.configure("interventions: {ladders: {repetitive_errors: [resource_throttling]}, limits: {batch: 4, tokens: 200}}\n")
 		write := func(name string) Call { return Shell("echo 1 > " + name).Calls[0] }
 		three := func(a, b, c string) Step { return Step{Calls: []Call{write(a), write(b), write(c)}} }
 		run := s.prompt(Script{
-			Shell("git checkout topic-1"), Shell("git checkout topic-2"), Shell("git checkout topic-3"),
-			three("a", "b", "c"), Shell("echo 1 > d"), Shell("echo 1 > e"), Shell("echo 1 > f"), Shell("echo 1 > f"), Shell("echo 1 > last"),
+			Shell("git checkout topic-1"), Shell("git checkout topic-2"), Shell("sleep 0.5; git checkout topic-3"),
+			three("a", "b", "c"), Shell("echo 1 > d"), Shell("echo 1 > e"),
+			Shell("echo 1 > f; sleep 0.5"), Shell("echo 2 > f; sleep 0.5"), // either may be denied
+			Shell("echo 1 > last"),
 		})
 		s.wantMade("resource_throttling repetitive_errors")
-		s.wantHeard(run, 3, "2 calls in one turn", "250 output tokens")
+		s.wantHeard(run, 3, "2 calls in one turn", "200 output tokens")
 		s.want("project/b", true)
 		s.want("project/c", false)
 		s.wantHeard(run, 4, "rule throttled", "its limit of 2 calls in one turn")
 		s.want("project/e", true)
 		s.want("project/last", false)
-		s.wantHeard(run, 9, "rule throttled", "its limit of 250 output tokens")
+		s.wantHeard(run, 9, "rule throttled", "its limit of 200 output tokens")
 		s.resume(Script{three("g", "h", "i")})
 		s.want("project/i", true)
 		s.wantChain()
