@@ -24,7 +24,7 @@ func ourFunctions() []Function {
 		{"under", "under(path, dir) bool", "The path is dir or under it, as spelled.", `under("./src/cart.go", "./src")`},
 		{"glob", "glob(path, pattern) bool", "The whole path matches; * and ? stop at a slash, ** as a whole segment does not.",
 			`glob("/srv/shop/.env", "**/.env*")`},
-		{"domain", "domain(host, name) bool", "The host is name or under it; case and port are ignored.",
+		{"domain", "domain(host, name) bool", "The host is name or a subdomain of it; case and port are ignored.",
 			`domain("api.shop.example:443", "shop.example")`},
 	}
 }

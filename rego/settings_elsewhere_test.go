@@ -103,6 +103,8 @@ func elsewhere() map[string]string {
 		"isolation.write":                                 "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.hidden":                                "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.masked":                                "cmd/reviewer, TestScript/run-escapes: runs read it",
+		"isolation.devices":                               "cmd/reviewer, TestScript/run-escapes: runs read it",
+		"isolation.own":                                   "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.protected":                             "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.made":                                  "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.variables":                             "cmd/reviewer, TestScript/run-escapes: runs read it",

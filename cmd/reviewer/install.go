@@ -344,7 +344,7 @@ func (d installation) written(w io.Writer) {
 	if d.Changed {
 		fmt.Fprintf(w, "installed in %s\n", d.Settings)
 	} else {
-		fmt.Fprintf(w, "already installed in %s, which did not change\n", d.Settings)
+		fmt.Fprintf(w, "already installed: %s is unchanged\n", d.Settings)
 	}
 	if n := len(d.Files) - 1; n > 0 {
 		fmt.Fprintf(w, "and in %s: %s\n", engine.Counted(n, "more file", "more files"), strings.Join(d.Files[1:], ", "))

@@ -456,7 +456,7 @@ func within(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 	switch {
 	case files == 0:
-		ts.Fatalf("there is no file below %s", args[1])
+		ts.Fatalf("no file in %s", args[1])
 	case neg && found != "":
 		ts.Fatalf("%s has %q", found, args[0])
 	case !neg && found == "":

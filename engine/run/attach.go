@@ -14,8 +14,8 @@ const ResultLeft = "left"
 const ExitUnknown = -1
 
 // Attach watches a run that somebody else started, by its first process. Its streams are not read, its end is not
-// caused by the end of ctx, and its exit code is unknown. Of the options, Limits of all processes together, Review, Report,
-// Interval and Grace count.
+// caused by the end of ctx, and its exit code is unknown. The other options than Review, Report, Interval, Grace and the
+// Limits of all processes together are ignored.
 func Attach(ctx context.Context, pid int, o Options) (*Run, error) {
 	t, err := tree.Watch(pid)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 func (r *Run) measure() (ending, bool) {
 	u := r.tree.Usage()
 	r.out.Usage, r.out.Most = u, max(r.out.Most, u.Processes)
-	if stop := r.review(false); stop != "" {
+	if stop := r.review(false); stop != "" && !r.told[ResultStopped] {
 		return ending{ResultStopped, "", stop}, true
 	}
 	for _, c := range r.checks() {

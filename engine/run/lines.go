@@ -1,6 +1,9 @@
 package run
 
-import "bytes"
+import (
+	"bytes"
+	"io"
+)
 
 // MaxLine limits a line that is passed to Options.Lines: agents write whole files in one.
 const MaxLine = 16 << 20
@@ -50,5 +53,22 @@ func (s *splitter) keep(b []byte) {
 func (s *splitter) end() {
 	if len(s.line) > 0 && !s.long {
 		s.each(s.line)
+	}
+}
+
+// EachLine passes on the complete lines of what it reads, as Options.Lines gets them, and returns how many bytes they
+// have. A last line that has no line end is left for the next time.
+func EachLine(from io.Reader, each func(line []byte)) (complete int64) {
+	s := &splitter{each: each}
+	buffer := make([]byte, 64<<10)
+	for read := int64(0); ; {
+		n, err := from.Read(buffer)
+		s.write(buffer[:n])
+		if end := bytes.LastIndexByte(buffer[:n], '\n') + 1; end > 0 {
+			complete = read + int64(end)
+		}
+		if read += int64(n); err != nil {
+			return complete
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -327,5 +328,33 @@ func TestHelperAlone(t *testing.T) {
 	out, err := exec.Command(os.Args[0], "helper").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "not by people") {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// Where reasons to end a run are only reported, one of them does not hide another.
+func TestReport(t *testing.T) {
+	r, err := Start(t.Context(), Options{Command: []string{"sleep", "1"}, Report: true, Interval: 10 * time.Millisecond, Limits: Limits{Tokens: 5},
+		Review: func(bool) Reviewed { return Reviewed{Stop: "the session was stopped", Usage: Tokens{Output: 6}} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]int{}
+	for e := range r.Events() {
+		told[e.Kind]++
+	}
+	if out := r.Wait(); out.Result != ResultEnded || told[EventStopping] != 1 || told[EventLimit] != 1 {
+		t.Errorf("%+v, %v", out, told)
+	}
+}
+
+// Complete lines are passed on, however they are read, and long ones are left out.
+func TestEachLine(t *testing.T) {
+	long := `{"a":"` + strings.Repeat("x", MaxLine) + `"}`
+	text := `{"n":1}` + "\n" + long + "\n" + `{"n":2}` + "\n" + `{"n":`
+	var got []string
+	n := EachLine(iotest.OneByteReader(strings.NewReader(text[:8])), func(line []byte) { got = append(got, string(line)) })
+	n += EachLine(strings.NewReader(text[n:]), func(line []byte) { got = append(got, string(line)) })
+	if want := strings.LastIndexByte(text, '\n') + 1; int(n) != want || !slices.Equal(got, []string{`{"n":1}`, `{"n":2}`}) {
+		t.Errorf("%d bytes, want %d; %q", n, want, got)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/agent-reviewer/reviewer/engine/run/tree"
 )
 
 // peer returns the process at the other end of a socket, if it belongs to this user.
@@ -33,24 +35,18 @@ func peer(conn net.Conn) (c Client, err error) {
 	}
 	pid := int(cred.Pid)
 	c = Client{Pid: pid, Confined: confined(pid) || pidfd >= 0 && !still(pidfd, pid)}
-	c.Supervised = c.Confined && below(pid)
+	c.Supervised = c.Confined && descends(pid)
 	return c, nil
 }
 
-// below reports whether one of the processes above another one runs the file that this one does.
-func below(pid int) bool {
+// descends reports whether one of the processes above another one runs the same program file as this process.
+func descends(pid int) bool {
 	own, err := os.Stat("/proc/self/exe")
 	if err != nil {
 		return false
 	}
 	for range maxAbove {
-		raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-		if err != nil {
-			return false
-		}
-		_, rest, _ := strings.Cut(string(raw), "\nPPid:")
-		text, _, _ := strings.Cut(rest, "\n")
-		if pid, err = strconv.Atoi(strings.TrimSpace(text)); err != nil || pid == 0 {
+		if pid = tree.Parent(pid); pid == 0 {
 			return false
 		}
 		if file, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe"); err == nil && os.SameFile(own, file) {

@@ -16,7 +16,7 @@ func DetachWith(env []string, args ...string) error {
 	return err
 }
 
-// Detached is DetachWith, and returns the number of the process.
+// Detached is DetachWith, and returns the ID of the process.
 func Detached(env []string, args ...string) (pid int, err error) {
 	program, err := os.Executable()
 	if err != nil {

@@ -33,7 +33,7 @@ func TestClaimIsContradicted(t *testing.T) {
 func TestFailureIsReported(t *testing.T) {
 	each(t, func(s *stage) {
 		s.install("user")
-		run := s.prompt(Script{Shell("go vet ./nowhere"), {Say: "The check fails: there is no such package."}})
+		run := s.prompt(Script{Shell("go vet ./nowhere"), {Say: "The check fails: the package does not exist."}})
 		s.wantMade()
 		if got := len(run.Requests); got != 2 {
 			t.Errorf("the model was asked %d times, want 2", got)

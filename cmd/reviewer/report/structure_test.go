@@ -504,7 +504,7 @@ func TestFingerprintsStay(t *testing.T) {
 		r.Coverage = &report.Coverage{Under: []report.KindMissing{{Kind: report.RegoLines, Percent: percent, Threshold: 90}}}
 		return prints(r)
 	}
-	if diff := cmp.Diff(reworded("undefined field", 50), reworded("there is no such field", 60)); diff != "" {
+	if diff := cmp.Diff(reworded("undefined field", 50), reworded("no field has this name", 60)); diff != "" {
 		t.Errorf("with other messages:\n%s", diff)
 	}
 }

@@ -38,7 +38,7 @@ type confinement struct {
 	plan    sandbox.Plan
 	box     *sandbox.Confinement
 	proxy   *proxy.Proxy
-	dry     bool     // nothing is made
+	dry     bool     // nothing is created
 	temp    string   // folder for temporary files
 	made    []string // folders that are removed if they are still empty
 	outside net.Listener
@@ -95,12 +95,10 @@ func confine(p *plan, features sandbox.Features) (*confinement, error) {
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
+	// The hooks inside do not start it: their resident process starts nothing for a supervised client.
 	checkpointcmd.StartExpire(p.app, p.policy.log, engine.PhaseStart)
 	return c, nil
 }
-
-// sharedMemory is where processes share memory.
-const sharedMemory = "/dev/shm"
 
 // paths fills in the paths of the plan.
 func (c *confinement) paths(f sandbox.Features) error {
@@ -110,11 +108,8 @@ func (c *confinement) paths(f sandbox.Features) error {
 		return err
 	}
 	state := realPath(c.p.policy.log.Dir)
-	c.plan = sandbox.Plan{Exact: strict, Watch: f.Seccomp, Namespaces: f.Namespaces, Read: []string{"/"},
-		Devices: []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", sharedMemory}}
-	if info, err := os.Stat(sharedMemory); err == nil && info.IsDir() {
-		c.plan.Own = []string{sharedMemory}
-	}
+	c.plan = sandbox.Plan{Exact: strict, Watch: f.Seccomp, Namespaces: f.Namespaces, Read: []string{"/"}, Devices: c.expand(s.Devices),
+		Own: c.expand(s.Own)}
 	if strict {
 		c.plan.Read = c.expand(append(slices.Clone(s.Read), s.AgentRead[c.p.agent]...))
 		c.plan.Read = append(append(c.plan.Read, realPath(filepath.Dir(cli.Program()))), c.programs()...)
@@ -145,7 +140,7 @@ func (c *confinement) paths(f sandbox.Features) error {
 // scopeOf returns the paths of --scope without links.
 func (p *plan) scopeOf(list []string) (scope []string, err error) {
 	if len(list) > 0 && p.profile == profileObserve {
-		return nil, cli.Usage("--scope: the profile observe confines nothing; add --profile workspace or strict")
+		return nil, cli.Usage("--scope: the observe profile confines nothing; add --profile workspace or strict")
 	}
 	for _, path := range list {
 		if !filepath.IsAbs(path) {
@@ -153,7 +148,7 @@ func (p *plan) scopeOf(list []string) (scope []string, err error) {
 		}
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
-			return nil, cli.Usage("--scope: %v; make it first", err)
+			return nil, cli.Usage("--scope: %v; create it first", err)
 		}
 		if !inside(real, p.dir) {
 			return nil, cli.Usage("--scope: %s is not in the workspace %s", real, p.dir)
@@ -171,7 +166,7 @@ func (p *plan) changeable() []string {
 	return []string{p.dir}
 }
 
-// makeTemp makes the folder for temporary files.
+// makeTemp creates the folder for temporary files.
 func (c *confinement) makeTemp() (err error) {
 	if c.dry {
 		return nil
@@ -180,7 +175,7 @@ func (c *confinement) makeTemp() (err error) {
 		c.temp, err = filepath.EvalSymlinks(c.temp)
 	}
 	if err != nil {
-		return fmt.Errorf("make a folder for temporary files: %w", err)
+		return fmt.Errorf("create a folder for temporary files: %w", err)
 	}
 	return nil
 }

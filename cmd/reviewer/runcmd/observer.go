@@ -38,6 +38,7 @@ type observer struct {
 	watching   bool                  // transcripts tell the usage, not the stream
 	tails      map[string]int64      // what was read of transcripts
 	made       int                   // interventions for which people were notified, if that was necessary
+	delivered  time.Time             // when the process that notifies people was started last
 }
 
 // mask masks a string for the log and the summary.
@@ -100,7 +101,7 @@ func (o *observer) review(last bool) run.Reviewed {
 	if why := o.keepResident(); stop == "" {
 		stop = why
 	}
-	o.deliver()
+	o.deliver(last)
 	o.record(last)
 	told := o.told
 	o.told = nil
@@ -112,10 +113,10 @@ func (o *observer) findSessions() {
 	for _, id := range o.stream.names() {
 		o.follow(engine.SessionKey{Harness: o.agent.name, Session: o.p.mask(id)})
 	}
-	size := o.p.policy.log.LedgerSize()
 	if o.only {
 		return
 	}
+	size := o.p.policy.log.LedgerSize()
 	if size == o.size {
 		return
 	}
@@ -234,14 +235,15 @@ func (o *observer) keepResident() (stop string) {
 
 // deliver starts the process that notifies people, and carries out an organisation's own interventions. The process that
 // answers hooks does not: it would have to use the environment of a confined program.
-func (o *observer) deliver() {
+func (o *observer) deliver(last bool) {
 	made := 0
 	for _, f := range o.sessions {
 		made += len(f.interventions)
 	}
-	if o.p.confined == nil || made == o.made && !notifycmd.Waiting(o.p.policy.log) {
+	early := !last && time.Since(o.delivered) < compareEvery
+	if o.p.confined == nil || early || made == o.made && !notifycmd.Waiting(o.p.policy.log) {
 		return
 	}
-	o.made = made
+	o.made, o.delivered = made, time.Now()
 	_ = o.p.detach(nil, "notify", "deliver", "--once") // the next one does the work
 }

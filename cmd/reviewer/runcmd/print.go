@@ -16,14 +16,14 @@ import (
 // formats are the names of the sandboxes whose configuration can be printed.
 func formats() []string { return slices.Sorted(maps.Keys(render.Formats())) }
 
-// print writes the confinement of the run as the configuration of another sandbox. Nothing is started or made.
+// print writes the confinement of the run as the configuration of another sandbox. Nothing is started or created.
 func (p *plan) print(format string) error {
 	write, known := render.Formats()[format]
 	if !known {
 		return cli.Usage("--print %q: expected one of %s", format, strings.Join(formats(), ", "))
 	}
 	if p.profile == profileObserve {
-		return cli.Usage("--print %s: the profile observe confines nothing; add --profile workspace or strict", format)
+		return cli.Usage("--print %s: the observe profile confines nothing; add --profile workspace or strict", format)
 	}
 	c := &confinement{p: p, dry: true}
 	if err := c.paths(sandbox.Features{Landlock: 6, Seccomp: true, Namespaces: true}); err != nil {

@@ -81,8 +81,8 @@ func (c *confinement) workspaceSettings() error {
 			continue // see ownSettings
 		}
 		path := filepath.Join(c.p.dir, name)
-		if isFolder(name) {
-			c.makeEmpty(path)
+		if strings.HasSuffix(name, "/") { // whether there is a file, the agent or its user decides
+			c.makeAs(path, true, "")
 		}
 		if err := c.protect(path); err != nil {
 			return err
@@ -94,22 +94,26 @@ func (c *confinement) workspaceSettings() error {
 // ownSettings protects the agent's settings in the home directory, where it writes in the same folder. Without mounts
 // of its own, the run may not write there at all.
 func (c *confinement) ownSettings() error {
-	var own []string
+	type setting struct {
+		path   string
+		folder bool
+	}
+	var own []setting
 	for _, name := range c.p.settings.Isolation.AgentProtected[c.p.agent] {
 		if strings.HasPrefix(name, "~") {
 			path := c.full(name)
-			own = append(own, filepath.Join(realPath(filepath.Dir(path)), filepath.Base(path)))
+			own = append(own, setting{filepath.Join(realPath(filepath.Dir(path)), filepath.Base(path)), strings.HasSuffix(name, "/")})
 		}
 	}
 	if !c.plan.Namespaces {
 		c.plan.Write = slices.DeleteFunc(c.plan.Write, func(dir string) bool {
-			return slices.ContainsFunc(own, func(path string) bool { return inside(path, dir) })
+			return slices.ContainsFunc(own, func(one setting) bool { return inside(one.path, dir) })
 		})
 		return nil
 	}
-	for _, path := range own {
-		c.makeEmpty(path)
-		if err := c.protect(path); err != nil {
+	for _, one := range own {
+		c.makeAs(one.path, one.folder, map[string]string{".json": "{}\n"}[filepath.Ext(one.path)])
+		if err := c.protect(one.path); err != nil {
 			return err
 		}
 	}
@@ -130,17 +134,7 @@ func (c *confinement) program() error {
 	return nil
 }
 
-// isFolder reports whether a name is that of a folder of settings: it has no extension.
-func isFolder(name string) bool {
-	return filepath.Ext(strings.TrimPrefix(filepath.Base(name), ".")) == ""
-}
-
-// makeEmpty makes settings that are not there, so that none can be made inside: a folder, or an empty file.
-func (c *confinement) makeEmpty(path string) {
-	c.makeAs(path, isFolder(path), map[string]string{".json": "{}\n"}[filepath.Ext(path)])
-}
-
-// makeAs makes a folder or file where there is nothing, in a folder that exists. It is removed after the run.
+// makeAs creates a folder or file where there is nothing, in a folder that exists. It is removed after the run.
 func (c *confinement) makeAs(path string, folder bool, text string) {
 	if _, err := os.Lstat(path); err == nil || c.dry {
 		return

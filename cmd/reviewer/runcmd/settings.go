@@ -35,6 +35,8 @@ type settings struct {
 		Write     []string `json:"write"`
 		Hidden    []string `json:"hidden"`
 		Masked    []string `json:"masked"`
+		Devices   []string `json:"devices"`
+		Own       []string `json:"own"`
 		Protected []string `json:"protected"`
 		Made      []struct {
 			Path     string `json:"path"`

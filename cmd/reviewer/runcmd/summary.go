@@ -199,7 +199,7 @@ func (s *Summary) write(file string) error {
 func (s *Summary) print(w io.Writer) {
 	took := time.Duration(s.Usage.Seconds*10) * time.Second / 10
 	if s.Exit == run.ExitUnknown {
-		fmt.Fprintf(w, "\nreviewer watch: %s, %s after its begin\n", s.Result, took)
+		fmt.Fprintf(w, "\nreviewer watch: %s, %s after it began\n", s.Result, took)
 	} else {
 		fmt.Fprintf(w, "\nreviewer run: %s after %s, exit code %d of the command\n", s.Result, took, s.Exit)
 	}

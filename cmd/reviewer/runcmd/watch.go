@@ -146,7 +146,7 @@ func processAt(pid int) (command []string, dir string, err error) {
 	at := filepath.Join("/proc", strconv.Itoa(pid))
 	raw, err := os.ReadFile(filepath.Join(at, "cmdline"))
 	if err != nil || len(raw) == 0 {
-		return nil, "", fmt.Errorf("no process %d runs that can be watched; processes can be watched on Linux only", pid)
+		return nil, "", fmt.Errorf("process %d does not run, or is not visible here (processes can be watched on Linux only)", pid)
 	}
 	if dir, err = os.Readlink(filepath.Join(at, "cwd")); err != nil {
 		return nil, "", fmt.Errorf("the working directory of process %d is unknown: %w", pid, err)
@@ -169,7 +169,7 @@ func processOf(a *cli.App, selector string) (key engine.SessionKey, pid int, err
 	for _, at := range processes {
 		n, _ := strconv.Atoi(filepath.Base(at))
 		command, dir, err := processAt(n)
-		if err == nil && agentOf(command) == one.Key.Harness && inside(dir, one.Workspace) && !parentIs(at, one.Key.Harness) {
+		if err == nil && agentOf(command) == one.Key.Harness && inside(dir, one.Workspace) && !parentIs(n, one.Key.Harness) {
 			pid = n
 			found = append(found, filepath.Base(at))
 		}
@@ -186,15 +186,8 @@ func processOf(a *cli.App, selector string) (key engine.SessionKey, pid int, err
 }
 
 // parentIs reports whether the parent of a process is the same agent, of which it is a part.
-func parentIs(at, agent string) bool {
-	raw, err := os.ReadFile(filepath.Join(at, "status"))
-	if err != nil {
-		return false
-	}
-	_, rest, _ := strings.Cut(string(raw), "\nPPid:")
-	parent, _, _ := strings.Cut(rest, "\n")
-	n, _ := strconv.Atoi(strings.TrimSpace(parent))
-	command, _, err := processAt(n)
+func parentIs(pid int, agent string) bool {
+	command, _, err := processAt(tree.Parent(pid))
 	return err == nil && agentOf(command) == agent
 }
 
@@ -225,18 +218,13 @@ func (o *observer) tail(file string) {
 	if _, err := f.Seek(o.tails[file], io.SeekStart); err != nil {
 		return
 	}
-	for in := bufio.NewReaderSize(f, 64<<10); ; {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			return // an incomplete line is read the next time
-		}
-		o.tails[file] += int64(len(line))
+	o.tails[file] += run.EachLine(f, func(line []byte) {
 		if at, ok := written(line); ok && !at.Before(o.began) {
 			o.stream.mu.Lock()
 			o.agent.logged(&o.stream, line)
 			o.stream.mu.Unlock()
 		}
-	}
+	})
 }
 
 // watcher is what a watch knows besides what a run does.

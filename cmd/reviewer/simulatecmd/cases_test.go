@@ -32,7 +32,7 @@ func (s *shelf) transcript(t *testing.T, name string) func(string) (simulate.Rec
 		defer f.Close()
 		tr, err := transcript.ReadClaudeCode(f)
 		if err == nil && session != "" && session != tr.Session {
-			err = errors.New("there is no such session")
+			err = errors.New("the session does not exist")
 		}
 		mac, err2 := cli.PassingMAC()
 		if err := errors.Join(err, err2); err != nil {

@@ -20,6 +20,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 //go:embed job.py
@@ -180,13 +182,13 @@ func packFile(t *tar.Writer, folder, path string) error {
 
 // Shown is a command line as a shell reads it.
 func Shown(command []string) string {
-	plain := regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+\-]+$`)
 	var words []string
 	for _, w := range command {
-		if !plain.MatchString(w) {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		quoted, err := syntax.Quote(w, syntax.LangBash)
+		if err != nil {
+			quoted = "''" // it contains a byte 0, with which no program can be started
 		}
-		words = append(words, w)
+		words = append(words, quoted)
 	}
 	return strings.Join(words, " ")
 }

@@ -1,6 +1,11 @@
 package render
 
-import "os"
+import (
+	"maps"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
+)
 
 // Bubblewrap writes a command line of bubblewrap, which starts the command without any network.
 func Bubblewrap(b Box) string { return line(bubblewrap(b)) }
@@ -15,7 +20,7 @@ func bubblewrap(b Box) [][]string {
 			words = append(words, []string{"--ro-bind-try", path, path})
 		}
 	}
-	for _, path := range sorted(keys(b.Links)) {
+	for _, path := range slices.Sorted(maps.Keys(b.Links)) {
 		if !b.all() {
 			words = append(words, []string{"--symlink", b.Links[path], path})
 		}
@@ -31,7 +36,7 @@ func bubblewrap(b Box) [][]string {
 		words = append(words, []string{"--ro-bind", path, path})
 	}
 	for _, path := range b.visible() {
-		if isFile(path, lookAt) {
+		if isFile(path) {
 			words = append(words, []string{"--ro-bind", "/dev/null", path})
 			continue
 		}
@@ -45,18 +50,5 @@ func bubblewrap(b Box) [][]string {
 
 // special reports whether bubblewrap makes a folder itself.
 func special(path string) bool {
-	return within(path, "/proc") || within(path, "/dev") || path == "/tmp"
-}
-
-func keys(m map[string]string) []string {
-	var list []string
-	for k := range m {
-		list = append(list, k)
-	}
-	return list
-}
-
-func lookAt(path string) (folder, ok bool) {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir(), err == nil
+	return sandbox.Within(path, "/proc") || sandbox.Within(path, "/dev") || path == "/tmp"
 }

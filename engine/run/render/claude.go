@@ -2,7 +2,10 @@ package render
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
 )
 
 // Claude writes the settings of the sandbox of Claude Code, which confines its tool Bash only: hooks and the tools for
@@ -19,8 +22,8 @@ func Claude(b Box) string {
 	denied, allowed := b.visible(), []string{}
 	if !b.all() {
 		denied = append(denied, b.Home)
-		for _, path := range sorted(append(append([]string{}, b.Plan.Read...), b.Plan.Write...)) {
-			if within(path, b.Home) {
+		for _, path := range sorted(slices.Concat(b.Plan.Read, b.Plan.Write)) {
+			if sandbox.Within(path, b.Home) {
 				allowed = append(allowed, path)
 			}
 		}
@@ -34,7 +37,7 @@ func Claude(b Box) string {
 	}}
 	raw, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
-		return err.Error() // lists of texts can be encoded
+		return err.Error() // lists of strings can be encoded
 	}
 	return string(raw) + "\n"
 }

@@ -6,11 +6,13 @@
 package render
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // Box is what is to be confined, and how.
@@ -37,14 +39,10 @@ func Formats() map[string]func(Box) string {
 // all reports whether everything is read that is not hidden.
 func (b Box) all() bool { return slices.Contains(b.Plan.Read, "/") }
 
-func within(path, dir string) bool {
-	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
-}
-
-// visible lists what is hidden although it is below something that is read or changed.
+// visible lists what is hidden although it is under something that is read or changed.
 func (b Box) visible() []string {
 	return slices.DeleteFunc(sorted(b.Plan.Hidden), func(path string) bool {
-		return !slices.ContainsFunc(slices.Concat(b.Plan.Read, b.Plan.Write), func(dir string) bool { return within(path, dir) })
+		return !slices.ContainsFunc(slices.Concat(b.Plan.Read, b.Plan.Write), func(dir string) bool { return sandbox.Within(path, dir) })
 	})
 }
 
@@ -70,19 +68,17 @@ func line(words [][]string) string {
 
 // quote writes a word for a shell.
 func quote(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,@%+", r)
+	quoted, err := syntax.Quote(word, syntax.LangBash)
+	if err != nil {
+		return "''" // the word contains a byte 0, with which no program can be started
 	}
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return quoted
 }
 
-// isFile reports whether a path is, by its name, rather a file than a folder. Those that exist are known better.
-func isFile(path string, exists func(string) (folder, ok bool)) bool {
-	if folder, ok := exists(path); ok {
-		return !folder
+// isFile reports whether a path is that of a file; of one that does not exist, whether its name is rather one.
+func isFile(path string) bool {
+	if info, err := os.Stat(path); err == nil {
+		return !info.IsDir()
 	}
 	return filepath.Ext(path) != ""
 }

@@ -1,8 +1,11 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
 )
 
 // Docker writes a command line of docker, which podman takes as well. The system is that of an image, for which IMAGE
@@ -32,10 +35,10 @@ func Docker(b Box) string {
 		words = append(words, mount(path, path, true))
 	}
 	for _, path := range b.visible() {
-		if !b.changed(path) {
+		if !slices.ContainsFunc(b.Plan.Write, func(dir string) bool { return sandbox.Within(path, dir) }) {
 			continue // it is not in the container
 		}
-		if isFile(path, lookAt) {
+		if isFile(path) {
 			words = append(words, mount("/dev/null", path, true))
 			continue
 		}
@@ -58,13 +61,4 @@ func field(text string) string {
 		return text
 	}
 	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
-}
-
-func (b Box) changed(path string) bool {
-	for _, dir := range b.Plan.Write {
-		if within(path, dir) {
-			return true
-		}
-	}
-	return false
 }

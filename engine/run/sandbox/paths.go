@@ -11,10 +11,10 @@ import (
 // hidden. What is created later next to something hidden is not covered. Links are left
 // out: their targets have their own paths.
 func without(path string, hidden []string) []string {
-	if slices.ContainsFunc(hidden, func(h string) bool { return within(path, h) }) {
+	if slices.ContainsFunc(hidden, func(h string) bool { return Within(path, h) }) {
 		return nil
 	}
-	if !slices.ContainsFunc(hidden, func(h string) bool { return within(h, path) }) {
+	if !slices.ContainsFunc(hidden, func(h string) bool { return Within(h, path) }) {
 		return []string{path}
 	}
 	entries, err := os.ReadDir(path)
@@ -30,7 +30,7 @@ func without(path string, hidden []string) []string {
 	return list
 }
 
-// within reports whether a path is another one, or is in it.
-func within(path, dir string) bool {
+// Within reports whether a path is another one, or is in it.
+func Within(path, dir string) bool {
 	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
 }

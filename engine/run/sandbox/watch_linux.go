@@ -99,7 +99,7 @@ func (w *watcher) expected(path string) bool {
 	if err != nil {
 		return true // there is none
 	}
-	return slices.ContainsFunc(w.plan.UnixPaths, func(dir string) bool { return within(real, dir) })
+	return slices.ContainsFunc(w.plan.UnixPaths, func(dir string) bool { return Within(real, dir) })
 }
 
 func programOf(pid uint32) string {

@@ -16,6 +16,12 @@ type stat struct {
 	started     int64 // ticks after the start of the system
 }
 
+// Parent returns the ID of a process's parent; 0: it has none, or does not run.
+func Parent(pid int) int {
+	s, _ := readStat(pid)
+	return s.parent
+}
+
 // ticksPerSecond is the unit of times in /proc, which is the same on all systems that Go runs on.
 const ticksPerSecond = 100
 

@@ -19,6 +19,9 @@ func Watch(int) (*Tree, error) {
 	return nil, errors.New("processes that somebody else started can be watched on Linux only")
 }
 
+// Parent returns 0: it is not looked up here.
+func Parent(int) int { return 0 }
+
 // Runs reports whether the first process runs.
 func (t *Tree) Runs() bool { return len(t.Processes()) > 0 }
 

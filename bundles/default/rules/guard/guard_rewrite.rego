@@ -3,8 +3,8 @@ package reviewer.rewriting
 # METADATA
 # title: A commit or push runs with its checks
 # description: >-
-#   Only if a flag skips them. There is no such form if a setting or a variable redirects
-#   the hooks, or if the flag is a letter in a group of flags with a value.
+#   Only if a flag of its own skips them: not if a setting or a variable redirects the
+#   hooks, nor if the flag is a letter in a group of flags with a value.
 # custom:
 #   id: git_no_verify
 offers["git_no_verify"] := [{"op": "drop_flag", "command": i, "flag": flag} |

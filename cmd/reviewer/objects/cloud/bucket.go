@@ -76,8 +76,10 @@ func (b bucket) Open(ctx context.Context, o objects.Object, off, n int64) (io.Re
 		BeforeRead: func(as func(any) bool) error { return demand(as, o.Version) },
 	})
 	if err != nil {
-		if there, statErr := b.blob.Exists(ctx, o.Key); gcerrors.Code(err) == gcerrors.NotFound && statErr == nil && there {
-			return nil, objects.ErrChanged // Google's store has no such generation any longer
+		if gcerrors.Code(err) == gcerrors.NotFound {
+			if there, statErr := b.blob.Exists(ctx, o.Key); statErr == nil && there {
+				return nil, objects.ErrChanged // Google's store has another generation now
+			}
 		}
 		return nil, failed(err)
 	}
