@@ -47,6 +47,7 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 		c.Shell.GuardVariable(name.Text)
 		c.Shell.TakesMarker(name.Text)
 	}
+	c.Writes("create", values(o, w.Writes)...)
 	runsPackage(c, w, o, rest)
 	if code, ok := o.Get(strings.Fields(w.Code)...); ok && w.Code != "" {
 		return under(c, w, o, func() shell.Outcome { return c.Shell.Embed(code, c.Name, false) }), true
