@@ -79,10 +79,12 @@ func (w *walker) argument(arg string) error {
 	if err != nil && strings.ContainsAny(arg, "*?[") { // Windows calls such a name invalid rather than missing
 		return w.pattern(arg)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("find sessions: %s: no such file or folder", arg)
+	case err != nil:
 		return fmt.Errorf("find sessions: %w", err)
-	}
-	if info.IsDir() {
+	case info.IsDir():
 		w.folder(arg, func(string) bool { return true })
 		return w.ctx.Err()
 	}
