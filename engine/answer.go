@@ -167,9 +167,9 @@ type Support string
 
 // The degrees of support.
 const (
-	SupportEnforced Support = "enforced"    // the agent cannot proceed otherwise
+	SupportEnforced Support = "enforced"    // the agent must comply
 	SupportAdvisory Support = "advisory"    // the model is told, and decides for itself
-	SupportNone     Support = "not covered" // nothing is done
+	SupportNone     Support = "not covered" // reviewer cannot do it
 )
 
 // Channel is an agent's support for one way.

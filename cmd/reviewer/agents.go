@@ -22,8 +22,8 @@ func agentsCommand(a *cli.App) *cobra.Command {
 		Use:   "agents [AGENT…]",
 		Short: "List the supported agents, and what reviewer can do in each",
 		Long: "Shows whether each agent is on this machine, and whether each channel for acting on it is enforced\n" +
-			"(the agent cannot proceed otherwise), advisory (the model is told, and decides for itself)\n" +
-			"or not covered. For agents given as arguments, it also shows the reasons and the location of\n" +
+			"(the agent must comply), advisory (the model is told, and decides for itself)\n" +
+			"or not covered (reviewer cannot do it). For agents given as arguments, it also shows the reasons and the location of\n" +
 			"the settings. `reviewer doctor` checks whether reviewer is installed and works.",
 		Example:   "  reviewer agents\n  reviewer agents codex gemini\n  reviewer agents --json",
 		ValidArgs: settings.Names(),
