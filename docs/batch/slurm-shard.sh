@@ -2,7 +2,7 @@
 # One task of a simulation as a Slurm array. Number the array from 0:
 #   reviewer policy simulate manifest /shared/logs/2026/q3 -o manifest.json
 #   N=7 sbatch --array=0-6 slurm-shard.sh
-# A task that failed is submitted again by its number: N=7 sbatch --array=3 slurm-shard.sh
+# Resubmit a failed task by its number: N=7 sbatch --array=3 slurm-shard.sh
 #SBATCH --job-name=simulate
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=1

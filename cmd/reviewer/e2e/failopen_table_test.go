@@ -6,12 +6,12 @@ import (
 )
 
 // A Way is one way in which a call could run without a review: what is broken
-// or set, and what stands against it. Each is tried against the real client,
+// or set, and what counters it. Each is tried against the real client,
 // and docs/fail-open.md is rendered from the same table.
 type Way struct {
 	Name string // of the scenario: the test is TestWays/MODE/Name
 	What string // for the page, what goes wrong
-	Why  string // for the page, what stands against it
+	Why  string // for the page, what counters it
 
 	// Closed: the call does not run.
 	Closed bool
@@ -22,7 +22,7 @@ type Way struct {
 	// reviewed.
 	Reconcile bool
 
-	// How it is brought about. In all of them $NAME stands for a folder.
+	// How the failure is caused. In all of them $NAME stands for a folder.
 	Binary  string            // a shell script in the place of the reviewer; "none" removes it
 	Timeout int               // seconds, set in the installed hooks
 	Files   map[string]string // files written after the installation
@@ -205,7 +205,7 @@ func protocol() []Way {
 		},
 		{
 			Name: "older-client", What: "a client older than 2.1.295 silently ignores `onFailure`", Closed: true,
-			Why: "for such a client a shell form is installed that ends in `|| exit 2`", Test: "TestOlderClient",
+			Why: "such a client gets a shell form of the hook that ends in `|| exit 2`", Test: "TestOlderClient",
 		},
 		{
 			Name: "repeated-ids", What: "the model's server repeats the ids of calls", Closed: true,
@@ -272,15 +272,15 @@ to the model, but it appears verbatim in the session's transcript, which any too
 terminal of the user's own instead of a code (` + "`TestDenialCannotBeLifted`" + `).
 
 Code Mode, in which the model writes JavaScript that makes the calls, was not observed
-(` + "`TestCodeModeIsRefused`, 2.1.330" + `): the client has it only with the vendor's own service, and reports that
+(` + "`TestCodeModeIsRefused`, 2.1.330" + `): the client offers it only with the vendor's own service, and refuses it
 if the model has another address. According to the client's own messages: calls in a script have their own
 hooks; a hook that fails lets such a call run unless it has ` + "`onFailure: block`" + `, as the installed one has; in
 auto mode a script does not run after a hook changed its call; a deny rule of the client or the settings of
 an organisation can turn Code Mode off. None of this was tested.
 
-With ` + "`bashEditDiffEnabled`" + ` in the settings of the user or in managed ones, the result of a command names the files that it changed, if the project is a git repository (` + "`TestBashEditDiff`, 2.1.330" + `). It is not
-turned on by reviewer: the client looks for changes for at most 750 ms, and gives up for the rest of the session after a failure, so a missing list does not show that nothing changed. Where it is set, reviewer reads it.
+With ` + "`bashEditDiffEnabled`" + ` in the settings of the user or in managed ones, the result of a command names the files that it changed, if the project is a git repository (` + "`TestBashEditDiff`, 2.1.330" + `). Reviewer
+does not turn it on: the client looks for changes for at most 750 ms, and gives up for the rest of the session after a failure, so a missing list does not show that nothing changed. Where it is set, reviewer reads the list.
 
-Some things are not tool calls and are not reviewed at all: what a person types after ` + "`!`" + `, files named with ` + "`@`" + ` in a prompt, commands of a status line or of a key helper, MCP servers as they start,
-and a repository's own hooks. A program that a reviewed command started is not watched further.
+Some things are not tool calls and are not reviewed at all: what a person types after ` + "`!`" + `, files named with ` + "`@`" + ` in a prompt, commands of the status line or of a key helper, MCP servers as they start,
+and a repository's own hooks. Programs that a reviewed command starts are not watched further, except under [reviewer run](isolation.md).
 `
