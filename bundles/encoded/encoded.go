@@ -1,5 +1,5 @@
 // Package encoded encodes Go values as bytes and decodes them, faster than any text format:
-// zero fields of objects take no time, and strings are parts of what is read.
+// fields with zero values take no time, and strings share the memory of the input.
 //
 // The bytes do not describe their types: only the type that was written can read them. Unexported
 // fields are not written.

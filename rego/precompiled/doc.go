@@ -1,4 +1,4 @@
-// Package precompiled writes compiled Rego modules as bytes, and reads them back in a small part
+// Package precompiled writes compiled Rego modules as bytes, and reads them back in a fraction
 // of the time that parsing and compiling take.
 //
 // The bytes contain what an evaluation reads: rules, their expressions and the places of these in

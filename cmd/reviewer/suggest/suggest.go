@@ -1,7 +1,7 @@
 // Package suggest proposes changes to a policy from recorded calls: an exception to the rules
-// that asked about a call, as a policy folder to look at. `reviewer policy suggest` shows it with
-// the difference in meaning and its effect on past sessions. Every place that proposes uses this
-// package, so that all proposals are equally narrow.
+// that asked about a call, as a policy folder to review. `reviewer policy suggest` shows it with
+// the difference in meaning and its effect on past sessions. All commands that propose rules use this
+// package, so that their proposals are equally narrow.
 //
 // Out of scope: applying a proposal. Only a person does that, by copying files.
 package suggest

@@ -1,5 +1,5 @@
 // Package proxy is the only network access of an isolated run: a forward proxy for HTTP,
-// and for TLS by CONNECT, that allows connections to some hosts. TLS is not decrypted: the
+// and for TLS by CONNECT, that connects only to allowed hosts. TLS is not decrypted: the
 // server name in the client's TLS handshake is compared with that of the CONNECT request.
 //
 // Out of scope: which hosts are allowed (policy, passed in), who opened a connection, and where it is

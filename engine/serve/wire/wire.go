@@ -1,5 +1,5 @@
 // Package wire defines the protocol between a hook's client and the resident process: one
-// greeting, one request, one answer, before which the process may say that it waits.
+// greeting, one request, one answer, before which the process may report that it waits.
 //
 //	greeting  magic 4 | length 4 | home
 //	request   magic 4 | length 4 | home, once, number of arguments, arguments…, number of variables, variables…, input
