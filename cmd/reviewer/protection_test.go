@@ -159,7 +159,7 @@ func checkProtection(t *testing.T, want string) {
 
 const protectionPage = `# Self-protection
 
-An agent that is blocked may try to disable its guard, or to reach the same effect in another way.
+An agent that is blocked may try to disable its guard, or to achieve the same effect in another way.
 There is a suite of cases for each:
 [tampering](../bundles/default/cases/tampering/tampering.yaml) has %d routes,
 [workarounds](../bundles/default/cases/workarounds/workarounds.yaml) %d. Every call of a route

@@ -9,9 +9,9 @@ const docBegin = `# Metrics
 
 <!-- Generated from engine/stats: go generate ./schemas -->
 
-` + "`reviewer audit stats`" + ` counts what is in the log: as a table, as JSON
-([schemas/stats.json](../schemas/stats.json)), or for Prometheus. It reads each session once, as
-far as its hashes match. A damaged session is reported, counted up to the damage, and makes the
+` + "`reviewer audit stats`" + ` counts what is in the log, and prints a table, JSON
+([schemas/stats.json](../schemas/stats.json)), or metrics for Prometheus. It reads each session once,
+up to the first hash that does not match. A damaged session is reported, counted up to the damage, and makes the
 exit code 2.
 
     reviewer audit stats                         # all sessions
