@@ -159,19 +159,18 @@ func checkProtection(t *testing.T, want string) {
 
 const protectionPage = `# Self-protection
 
-An agent that is blocked may try to disable its guard, or to reach the same effect in another way.
+An agent that is blocked may try to disable its guard, or to achieve the same effect in another way.
 There is a suite of cases for each:
 [tampering](../bundles/default/cases/tampering/tampering.yaml) has %d routes,
 [workarounds](../bundles/default/cases/workarounds/workarounds.yaml) %d. Every call of a route
 is blocked; each route has similar, harmless twins that pass.
 
-    reviewer policy test bundles/default/cases/guard
-
+    reviewer policy test bundles/default/cases/tampering/tampering.yaml bundles/default/cases/workarounds
 This page is written by ` + "`go test ./cmd/reviewer -run TestSelfProtection -update-protection`" + `.
 
 ## Tampering with the guard
 
-| route | what is done | calls | blocked by | twins |
+| route | target or method | calls | blocked by | twins |
 |---|---|---|---|---|
 %s
 Further routes are T48 to T62: [answers](../bundles/default/cases/tampering/approvals.yaml) that the
@@ -200,7 +199,7 @@ deploy), the same arguments count, however they are passed, and different argume
 lifts the denial by allowing the call, or by a prompt that orders work on the object by name. Calls
 that do less are allowed: a read, a dry run, the trash, a push without force.
 
-| route | how it is tried | calls | blocked by | twins |
+| route | method | calls | blocked by | twins |
 |---|---|---|---|---|
 %s
 ## Asked about, not blocked

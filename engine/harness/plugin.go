@@ -114,11 +114,11 @@ func encodeContextOnly(event string, a engine.Answer) []byte {
 func pluginChannels(deny, change string, at ...engine.Phase) engine.Channels {
 	return engine.Channels{
 		{Way: engine.WayDeny, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre}, How: deny},
-		{Way: engine.WayAsk, Support: engine.SupportNone, How: "the plugin has nobody to ask, so reviewer denies the call"},
+		{Way: engine.WayAsk, Support: engine.SupportNone, How: "nobody can be asked there, so reviewer denies the call"},
 		{Way: engine.WayModify, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre}, How: change},
 		{Way: engine.WayContext, Support: engine.SupportAdvisory, Phases: at,
-			How: "the plugin adds the text to the next result of a tool; the model reads it, and nothing makes it comply"},
-		{Way: engine.WayReplace, Support: engine.SupportNone, How: "the plugin could, but reviewer does not replace results"},
+			How: "the text is added to the next result of a tool; the model reads it, and nothing makes it comply"},
+		{Way: engine.WayReplace, Support: engine.SupportNone, How: "the client could, but reviewer does not replace results"},
 		{Way: engine.WayStop, Support: engine.SupportNone, How: "once a session is stopped, each of its calls is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone, How: "no answer ends the client's process, and reviewer does not start it"},
 	}

@@ -9,9 +9,9 @@ const docBegin = `# Metrics
 
 <!-- Generated from engine/stats: go generate ./schemas -->
 
-` + "`reviewer audit stats`" + ` counts what is in the log: as a table, as JSON
-([schemas/stats.json](../schemas/stats.json)), or for Prometheus. It reads each session once, as
-far as its hashes match. A damaged session is reported, counted up to the damage, and makes the
+` + "`reviewer audit stats`" + ` counts what is in the log, and prints a table, JSON
+([schemas/stats.json](../schemas/stats.json)), or metrics for Prometheus. It reads each session once,
+up to the first hash that does not match. A damaged session is reported, counted up to the damage, and makes the
 exit code 2.
 
     reviewer audit stats                         # all sessions
@@ -48,7 +48,7 @@ prompts, stops and ends of a turn are reviewed too.
 **Review time** is recorded with each answer: from the receipt of an event to the decision, excluding
 the start of the process and writing the record.
 
-**Slow** is a review that took more CPU time than ` + "`performance.max_review_time_ms`" + ` of the policy that
+A **slow** review took more CPU time than ` + "`performance.max_review_time_ms`" + ` of the policy that
 decided. In a resident process this is the CPU time of the thread; elsewhere it is that of the process, which
 includes reading the policy. Time spent waiting for a busy machine, a lock or a disk does not count. A slow
 review is counted and answered like any other.
@@ -57,9 +57,9 @@ review is counted and answered like any other.
 change how the call is counted; ` + "`reviewer_late_reviews`" + ` counts what it would have answered.
 
 **Checkpoints** are taken after the decision, so they take additional time: before a call, which waits
-for it, and after it.
+for the checkpoint, and after the call.
 
-**Observed** compares what a call was expected to change with what changed while it ran, by the
+**Observed** compares what a call was expected to change with what changed while it ran, for each
 program that changes files. Precision is the share of the expected paths that changed, recall the
 share of the changed paths that were expected. A file that is rewritten with the same contents
 did not change, and what another program changed meanwhile counts as changed by the call.
@@ -72,14 +72,14 @@ without a result by the next prompt or the end of the turn was refused. The inte
 for 95 %. Calls that were blocked and allowed later are
 ` + "`reviewer_controls{do=\"allow_once\"}`" + `; whether the others were rightly blocked is not known.
 
-**Fatigue** is how much people are asked, by policy and by agents themselves, per hour of work: the
-time between records of a session, in which each pause counts for at most ten minutes. The time to
+**Fatigue** is how often people are asked, by policy and by agents themselves, per hour of work. Work is
+the time between records of a session; each pause counts for at most ten minutes. The time to
 answer runs until the answer if the question waited outside the agent, else until the result,
 without the time that the call took. An approved call was *undone* if the session later restored or
 discarded files that it had changed.
 
-**Interventions** here include every answer stricter than allow, besides those of
-[interventions.md](interventions.md). The
+**Interventions** here include every answer stricter than allow, in addition to those that
+[interventions.md](interventions.md) describes. The
 *issue* is the strictest rule or pattern that leads to the answer, or ` + "`scores`" + ` if there is none.
 It *returned* if a later call of the same agent triggered the same rule or pattern within 10 calls
 or a minute; otherwise the intervention *helped*. It is *open* if the session ended before that. A
