@@ -11,8 +11,8 @@ const docBegin = `# Metrics
 
 ` + "`reviewer audit stats`" + ` counts what is in the log: as a table, as JSON
 ([schemas/stats.json](../schemas/stats.json)), or for Prometheus. It reads each session once, as
-far as its hashes match. A damaged session is reported, counted up to the damage, and makes the
-exit code 2.
+far as its hashes match. A damaged session is reported and counted up to the damage, and the
+exit code is then 2.
 
     reviewer audit stats                         # all sessions
     reviewer audit stats last                    # one: its id, a prefix of it, or last
@@ -48,7 +48,7 @@ prompts, stops and ends of a turn are reviewed too.
 **Review time** is recorded with each answer: from the receipt of an event to the decision, excluding
 the start of the process and writing the record.
 
-**Slow** is a review that took more CPU time than ` + "`performance.max_review_time_ms`" + ` of the policy that
+A review is **slow** if it took more CPU time than ` + "`performance.max_review_time_ms`" + ` of the policy that
 decided. In a resident process this is the CPU time of the thread; elsewhere it is that of the process, which
 includes reading the policy. Time spent waiting for a busy machine, a lock or a disk does not count. A slow
 review is counted and answered like any other.
@@ -56,8 +56,8 @@ review is counted and answered like any other.
 **Early answers** are given in mode async, before the review. The review is a record of its own and does not
 change how the call is counted; ` + "`reviewer_late_reviews`" + ` counts what it would have answered.
 
-**Checkpoints** are taken after the decision, so they take additional time: before a call, which waits
-for it, and after it.
+**Checkpoints** are taken after the decision, so the review time does not include them: one before
+a call, which waits for it, and one after the call.
 
 **Observed** compares what a call was expected to change with what changed while it ran, by the
 program that changes files. Precision is the share of the expected paths that changed, recall the
@@ -67,12 +67,12 @@ did not change, and what another program changed meanwhile counts as changed by 
 **Approved** is the share of questions that the user approved. It does not count false alarms,
 because users also approve calls that were rightly asked about. Answers to questions that waited
 outside the agent ([approvals.md](approvals.md)) are recorded; a question that ended without an
-answer counts as neither. No agent reports other answers: a call that ran was approved; a call
-without a result by the next prompt or the end of the turn was refused. The interval is Wilson's,
+answer counts as neither. No agent reports other answers: a call that ran counts as approved; a call
+without a result by the next prompt or the end of the turn counts as refused. The interval is Wilson's,
 for 95 %. Calls that were blocked and allowed later are
 ` + "`reviewer_controls{do=\"allow_once\"}`" + `; whether the others were rightly blocked is not known.
 
-**Fatigue** is how much people are asked, by policy and by agents themselves, per hour of work: the
+**Fatigue** is how often people are asked, by policy and by agents themselves, per hour of work: the
 time between records of a session, in which each pause counts for at most ten minutes. The time to
 answer runs until the answer if the question waited outside the agent, else until the result,
 without the time that the call took. An approved call was *undone* if the session later restored or
@@ -85,7 +85,7 @@ It *returned* if a later call of the same agent triggered the same rule or patte
 or a minute; otherwise the intervention *helped*. It is *open* if the session ended before that. A
 stricter answer to an issue that returned is an **escalation**.
 
-**Patterns** are counted at each event in which they are found, even if the warning is not repeated
+**Patterns** are counted once for each event at which they are found, even if the warning is not repeated
 to the agent.
 
 ## What is not measured
