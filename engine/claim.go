@@ -33,7 +33,7 @@ type Statement struct {
 	// Files that it says were written and that do not exist, as in Effect.short; at
 	// most 8.
 	Missing []string `json:"missing,omitempty"`
-	// Commands that it tells the person to run and that were not found; at most 8.
+	// Commands that the message tells the user to run and that were not found; at most 8.
 	Commands []string `json:"commands,omitempty"`
 	// Packages that it says were installed and that no manifest of the workspace names;
 	// at most 8.
