@@ -36,7 +36,7 @@ func auditCaseCommand(a *cli.App) *cobra.Command {
 			"the case is marked todo.",
 		Example: "  reviewer audit case f8dc9b3b-37 -o policy/cases/found/found.yaml\n" +
 			"  reviewer policy test policy/cases/found",
-		Args: cobra.MaximumNArgs(1),
+		Args: cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := cutCase(cmd.Context(), a, cli.OrLast(args), name, policy)
 			if err != nil {
