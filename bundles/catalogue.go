@@ -117,7 +117,7 @@ or another safeguard of the machine, is affected), place (a place or service tha
 (forbidden by an organisation or a user), limit (a limit on the number of calls is exceeded), repeat (another attempt at
 what was denied).
 
-A rule that is overridable can be lifted by an exception in the layers that it names. The tag
+An overridable rule can be lifted by an exception in the layers that it names. The tag
 *essential* marks the rules that remain with ` + "`rules: {builtin: essential}`" + `; other tags name the
 controls that a rule implements: OWASP's list for agentic applications, MITRE ATLAS and ATT&CK,
 and SOC 2.

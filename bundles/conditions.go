@@ -31,7 +31,7 @@ type Rule struct {
 	Title       string `json:"title,omitempty" yaml:"title"`             // a few words for lists and reports
 	Description string `json:"description,omitempty" yaml:"description"` // purpose and limits of the rule; for people
 	Severity    string `json:"severity" yaml:"severity"`                 // how bad it is when the rule applies
-	// Answer of the rule; absent: the condition is a finding that other rules
+	// Decision of the rule; absent: the condition is a finding that other rules
 	// can use.
 	Decision string `json:"decision,omitempty" yaml:"decision"`
 	Harm     string `json:"harm,omitempty" yaml:"harm"` // harm that the call does; required where decision is block
@@ -44,12 +44,12 @@ type Rule struct {
 	// Labels for lists and reports, such as control ids; essential keeps a base rule in rules.builtin
 	// essential.
 	Tags        []string `json:"tags,omitempty" yaml:"tags"`
-	Overridable []string `json:"overridable,omitempty" yaml:"overridable"` // layers that may make exceptions from the rule
+	Overridable []string `json:"overridable,omitempty" yaml:"overridable"` // layers that may make exceptions to the rule
 	// Enforcement of the rule: observe (only record), warn (never stricter than
 	// a warning), enforce; absent: the setting enforcement applies.
 	Enforcement string `json:"enforcement,omitempty" yaml:"enforcement"`
 	Always      bool   `json:"always,omitempty" yaml:"always"` // the rule cannot be disabled and permits no exceptions
-	// Cheap test before the expressions; all given lists must match, one word of each is enough.
+	// Cheap test before the expressions: each given list must match, with at least one of its words.
 	Match      RuleMatch   `json:"match,omitempty" yaml:"match"`
 	When       string      `json:"when,omitempty" yaml:"when"`             // condition in CEL, a bool
 	Measure    string      `json:"measure,omitempty" yaml:"measure"`       // value in CEL, a number: makes the row a pattern
@@ -57,8 +57,8 @@ type Rule struct {
 	Levels     []RuleLevel `json:"levels,omitempty" yaml:"levels"`         // severities, and the minimum measures for them; ascending
 	Confidence string      `json:"confidence,omitempty" yaml:"confidence"` // confidence in CEL, a number from 0 to 1
 	Details    string      `json:"details,omitempty" yaml:"details"`       // text in CEL that fills {details} in the message
-	// Actions for which the pattern is not repeated unless it gets worse; absent: setting
-	// patterns.hysteresis.
+	// Number of actions during which the pattern is not reported again unless it gets worse;
+	// absent: setting patterns.hysteresis.
 	Hysteresis *int `json:"hysteresis,omitempty" yaml:"hysteresis"`
 	// The threshold does not follow the setting patterns.sensitivity.
 	Fixed bool `json:"fixed,omitempty" yaml:"fixed"`
@@ -289,14 +289,14 @@ func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 // what a rule says about the action. Fields that it does not set are those of the row with its id.
 type RegoFinding struct {
 	ID          string   `json:"id"`                    // id of a row of the same layer, or one of its own; absent: LAYER.unnamed
-	Decision    string   `json:"decision,omitempty"`    // answer that the rule wants; absent, and not set by a row: block
+	Decision    string   `json:"decision,omitempty"`    // decision of the rule; absent, and not set by a row: block
 	Severity    string   `json:"severity,omitempty"`    // how bad it is; absent, and not set by a row: medium
 	Message     string   `json:"message,omitempty"`     // what the agent is told; a template with placeholders
 	Remediation string   `json:"remediation,omitempty"` // safer way, for the agent; a template with placeholders
 	Harm        string   `json:"harm,omitempty"`        // harm that the call does; only with the decision block
 	Unattended  string   `json:"unattended,omitempty"`  // allow: where nobody can be asked, ask becomes a warning, as in rows
-	Enforcement string   `json:"enforcement,omitempty"` // how far it may go: observe, warn or enforce; absent: the row or the settings decide
-	Overridable []string `json:"overridable,omitempty"` // layers that may make exceptions from the rule
+	Enforcement string   `json:"enforcement,omitempty"` // enforcement of the rule: observe, warn or enforce; absent: the row or the settings decide
+	Overridable []string `json:"overridable,omitempty"` // layers that may make exceptions to the rule
 }
 
 // Vocabulary lists the values that a key may have, nil if any are allowed.

@@ -43,7 +43,7 @@ type ManifestMetadata struct {
 	Lint map[string]string `json:"lint,omitempty"`
 
 	// Only in the manifest of an archive.
-	Capabilities string `json:"capabilities,omitempty"`  // SHA-256 of the Rego that the policy was checked with; written by policy build
+	Capabilities string `json:"capabilities,omitempty"`  // SHA-256 of the Rego capabilities that the policy was checked with; written by policy build
 	TestsSkipped bool   `json:"tests_skipped,omitempty"` // no test ran before the bundle was packed; written by policy build
 	// Manifest as the author wrote it, which the digest covers; written by policy build.
 	Written string `json:"written,omitempty"`

@@ -25,7 +25,7 @@ type Release struct {
 	Sequence     int64  // from 1; later releases have higher ones
 	Revision     string
 	Created      string // RFC 3339, UTC; the files of the archive are of this time
-	Capabilities string // SHA-256 of the Rego that it was checked with, in hex
+	Capabilities string // SHA-256 of the Rego capabilities that it was checked with, in hex
 	Engine       int    // minimum version, if the manifest has none
 	TestsSkipped bool
 }

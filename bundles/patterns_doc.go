@@ -29,15 +29,15 @@ number (CEL over ` + "`action`, `history`, `session`, `goal`" + `) and a thresho
 - **Hysteresis**: a warning is not repeated within ` + "`patterns.hysteresis`" + ` actions of the agent
   unless the level has risen since. The finding is recorded anyway. Questions and denials are
   repeated each time, unless the row has a hysteresis of its own.
-- **Composites**: patterns that are found together, or were found a short while ago, multiply
+- **Composites**: patterns that are found together, or shortly after each other, multiply
   the risk (` + "`patterns.composites`" + `, to which a layer adds its own); the highest factor applies.
 - If an expression fails, the pattern counts as found, its verdict applies, and the finding in the
   record contains the error.
 - **One pattern**: ` + "`patterns: {thresholds: {loop: 5}}`" + ` sets its threshold and
-  scales its levels; ` + "`enabled_patterns: [loop, exfiltration]`" + ` disables all others (` + "`*`" + ` is all of them). Later
+  scales its levels; ` + "`enabled_patterns: [loop, exfiltration]`" + ` disables all others (` + "`*`" + ` stands for all patterns). Later
   layers can only tighten what earlier ones set.
-- ` + "`rules: {disabled: [loop]}`" + ` disables the verdict of a row, ` + "`patterns: {enabled: false}`" + `
-  all built-in patterns.
+- ` + "`rules: {disabled: [loop]}`" + ` disables a pattern, ` + "`patterns: {enabled: false}`" + `
+  all patterns; those that always apply stay enabled.
 
 ## Adding a pattern
 

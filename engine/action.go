@@ -139,13 +139,13 @@ type Flow struct {
 	What     FlowKind `json:"what"`               // source of the secret
 	Name     string   `json:"name"`               // path of the file, name of the variable or program, or kind of the token
 	Class    Class    `json:"class,omitempty"`    // class of the file: credential or env_file
-	Host     string   `json:"host,omitempty"`     // host or service that receives it; empty: unknown
-	Image    string   `json:"image,omitempty"`    // image of the container that receives it, instead of a host
+	Host     string   `json:"host,omitempty"`     // host or service that receives the secret; empty: unknown
+	Image    string   `json:"image,omitempty"`    // image of the container that receives the secret, instead of a host
 	Loopback bool     `json:"loopback,omitempty"` // the host is this machine
 	// The host belongs to the issuer of the secret (words flows.owners), or to the name of the variable.
 	Own     bool `json:"own,omitempty"`
 	Part    bool `json:"part,omitempty"`  // only some lines or fields of a file
-	Login   bool `json:"login,omitempty"` // it is used to authenticate: in a header or as a password
+	Login   bool `json:"login,omitempty"` // the secret is used to authenticate: in a header or as a password
 	Command int  `json:"command"`         // index of the command in Action.commands; -1: the tool itself
 }
 
@@ -245,12 +245,12 @@ const (
 	ClassCredential Class = "credential"    // private keys, cloud and package credentials, keychains, shell history
 	ClassEnvFile    Class = "env_file"      // .env and its variants, but not examples and templates
 	ClassStartup    Class = "startup"       // shell rc files, crontabs, systemd units, launch agents, login items
-	ClassGitHook    Class = "git_hook"      // .git/hooks, and configuration that names commands
+	ClassGitHook    Class = "git_hook"      // .git/hooks, and git configuration that names commands
 	ClassGitData    Class = "git_data"      // anything else under .git, or .git itself
 	ClassAgent      Class = "agent_config"  // settings, hooks, MCP servers and instructions of coding agents
 	ClassGuard      Class = "guard"         // reviewer's own state, policy, keys and binary
 	ClassCI         Class = "ci_config"     // workflow definitions
-	ClassGenerated  Class = "generated"     // can be rebuilt or downloaded again: ignored by git and known to be regenerable
+	ClassGenerated  Class = "generated"     // files that can be rebuilt or downloaded again: ignored by git and known to be regenerable
 	ClassBackup     Class = "backup"        // backup copies
 	ClassDatabase   Class = "database"      // files of a database
 	ClassMount      Class = "system_config" // configuration of the machine under /etc

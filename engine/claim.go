@@ -28,12 +28,12 @@ func Claims() []string {
 // Statement contains the claims of an agent's last message about its work, as far as they can
 // be compared with the session. The message itself is not stored.
 type Statement struct {
-	Claims []Claim `json:"claims"`           // kinds of work that it says were done, sorted
-	Admits bool    `json:"admits,omitempty"` // it also says that a check fails, or did not run
+	Claims []Claim `json:"claims"`           // kinds of work that the message says were done, sorted
+	Admits bool    `json:"admits,omitempty"` // the message also says that a check fails, or did not run
 	// Files that it says were written and that do not exist, as in Effect.short; at
 	// most 8.
 	Missing []string `json:"missing,omitempty"`
-	// Commands that it tells the person to run and that were not found; at most 8.
+	// Commands that the message tells the user to run and that were not found; at most 8.
 	Commands []string `json:"commands,omitempty"`
 	// Packages that it says were installed and that no manifest of the workspace names;
 	// at most 8.
@@ -41,7 +41,7 @@ type Statement struct {
 	// Functions and types that it says were added and that are in no file of the
 	// workspace; at most 8.
 	Symbols []string `json:"symbols,omitempty"`
-	Again   bool     `json:"again,omitempty"` // the agent continued because an earlier stop was answered
+	Again   bool     `json:"again,omitempty"` // a hook answered an earlier stop, so the agent continued
 }
 
 // ClaimFacts compares the claims of a Statement with the session.

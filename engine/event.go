@@ -48,7 +48,7 @@ type Event struct {
 	Prompt      string  // the person's text, PhasePrompt only
 	Result      *Result // PhasePost only
 	LastMessage string  // the agent's last message, PhaseStop only
-	Again       bool    // PhaseStop: the agent continued because an earlier stop was answered
+	Again       bool    // PhaseStop: a hook answered an earlier stop, so the agent continued
 	// Path of the agent's own record of the session, where it names one. It is
 	// read to count tokens, and to quote the person's words in a reminder.
 	Transcript string
@@ -158,14 +158,14 @@ type ResultFacts struct {
 	MS      int64         `json:"ms,omitempty"`      // how long the call took, in milliseconds
 	Content *ContentFacts `json:"content,omitempty"` // facts about the output's text
 	Marks   []string      `json:"marks,omitempty"`   // marks of the output, as in Action.marks
-	// Marks of what an answer from outside only mentions: ids, paths, a service's own
+	// Marks of what a response from outside only mentions: ids, paths, a service's own
 	// addresses.
 	Names   []string `json:"names,omitempty"`
 	Secrets []string `json:"secrets,omitempty"` // marks of the secrets in the output
-	// Process ids in the answer of a call that starts or lists processes; at
+	// Process ids in the output of a call that starts or lists processes; at
 	// most 8.
 	Processes []string `json:"processes,omitempty"`
-	Ports     []string `json:"ports,omitempty"` // local ports in such an answer; at most 4
+	Ports     []string `json:"ports,omitempty"` // local ports in the output of a call that starts or lists processes; at most 4
 }
 
 // Trouble is a kind of error that any agent can encounter, regardless of the tool that reports it.
@@ -208,5 +208,5 @@ type Usage struct {
 	To      int64 `json:"to"`                // offset in the agent's record up to which it was read, in bytes
 	// Digest of the id of the last message that was read, of which more may follow.
 	Message string `json:"message,omitempty"`
-	Counted int64  `json:"counted,omitempty"` // tokens of that message that were counted so far
+	Counted int64  `json:"counted,omitempty"` // tokens of the last message read that were counted so far
 }

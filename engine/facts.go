@@ -8,7 +8,7 @@ const (
 	FactChanges         = "changes"           // some effect leaves something behind
 	FactChangesFiles    = "changes_files"     // some file is written or deleted
 	FactDeletes         = "deletes"           // some file is deleted
-	FactRecursiveDelete = "deletes_recursive" // …with everything under it
+	FactRecursiveDelete = "deletes_recursive" // some folder is deleted with everything under it
 	FactOutside         = "outside_workspace" // some path is not inside the workspace
 	FactExternal        = "external_network"  // some host is not this machine
 	FactPrivileged      = "privileged"        // some effect has elevated privileges
@@ -30,7 +30,7 @@ const (
 	FactDeniedBefore = "denied_before"  // the call, or an effect of it, was denied, or a person refused it
 	FactCheckEdited  = "check_edited"   // the inputs of a check were edited before it was run again
 	FactAfterFailure = "after_failure"  // an earlier action failed: history.since.failed counts the actions since
-	FactAuthError    = "auth_error"     // …because of missing or wrong credentials
+	FactAuthError    = "auth_error"     // an earlier action failed because of missing or wrong credentials
 	FactCarries      = "carries"        // the action contains a string that was read before
 	FactSecretOut    = "secret_out"     // part of a secret that was read reaches another machine
 	FactInherits     = "inherits"       // the action may run code that the session wrote and that policy objected to

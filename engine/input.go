@@ -9,11 +9,11 @@ import (
 // the record's facts, its time, and the history before it in the windows that
 // policy declares.
 type Input struct {
-	Phase   Phase         `json:"phase"`             // point of the run at which the event happened; only pre can keep a call from running
+	Phase   Phase         `json:"phase"`             // phase of the session in which the event happened; only in pre can a call be kept from running
 	Harness string        `json:"harness"`           // coding agent in use: claude-code, codex, …
 	Agent   string        `json:"agent"`             // name of the agent that makes the call: main, or the id of a sub-agent
 	Facts   []string      `json:"facts"`             // names of facts about the event that rows can match cheaply (match.facts), sorted
-	Kinds   []string      `json:"kinds"`             // kinds of the action's effects, sorted: a test of these is a cheap first line of a rule
+	Kinds   []string      `json:"kinds"`             // kinds of the action's effects, sorted: testing them first keeps a rule cheap
 	Verbs   []string      `json:"verbs"`             // verbs of the action's effects, sorted
 	Event   EventFacts    `json:"event"`             // what the agent reported: tool and arguments before a call, the result after it
 	Action  Action        `json:"action"`            // what the call would do; empty for events without a call
@@ -51,7 +51,7 @@ type SessionFacts struct {
 	Tokens      int64      `json:"tokens"`        // tokens that the model wrote since the last prompt, as far as they are known
 	Busy        int64      `json:"busy"`          // time that calls took since the last prompt, in milliseconds; excluding messages and sub-agents
 	TasksDone   int64      `json:"tasks_done"`    // entries of the agent's own list of sub-tasks that are done
-	TasksOpen   int64      `json:"tasks_open"`    // entries of it that are not done
+	TasksOpen   int64      `json:"tasks_open"`    // entries of that list that are not done
 	Denials     int64      `json:"denials"`       // calls denied so far
 	DeniedInRow int64      `json:"denied_in_row"` // calls denied since the last one that was not
 	SecretsRead bool       `json:"secrets_read"`  // a credential or env file was read
@@ -220,7 +220,7 @@ type PastFacts struct {
 type Growth struct {
 	Resource string    `json:"resource"` // what is used
 	Last     int64     `json:"last"`     // use in the newest full bin (a bin is a few actions)
-	Bins     int64     `json:"bins"`     // number of consecutive bins in which it grew
+	Bins     int64     `json:"bins"`     // number of consecutive bins in which the use grew
 	Ratios   []float64 `json:"ratios"`   // use in each bin divided by that in the previous bin, oldest first
 	Growth   float64   `json:"growth"`   // mean of the ratios; kept for older policies
 	Fit      float64   `json:"fit"`      // share of the ratios above one and a half; kept for older policies

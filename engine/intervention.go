@@ -41,7 +41,7 @@ type InterventionFacts struct {
 	Factor float64 `json:"factor,omitempty"` // factor by which throttling multiplied the limits
 	Ago    int64   `json:"ago"`              // actions of the session since then
 	MS     int64   `json:"ms"`               // milliseconds since then, by event time
-	Run    bool    `json:"run"`              // it was made since the latest prompt
+	Run    bool    `json:"run"`              // it was made after the latest prompt
 	Began  int64   `json:"began"`            // milliseconds since its run-up began, as in HistoryFacts
 	Lifted bool    `json:"lifted,omitempty"` // its limits were ended by a rollback to an earlier state
 	Tokens int64   `json:"tokens"`           // tokens that the model wrote since then

@@ -11,8 +11,8 @@ type Started struct {
 type StartedFacts struct {
 	Line      string   `json:"line"`                // the command line, masked and shortened
 	Programs  []string `json:"programs,omitempty"`  // programs that run in it, as far as known
-	Processes []string `json:"processes,omitempty"` // process ids, as far as an answer showed them
-	Ports     []string `json:"ports,omitempty"`     // ports on which they listen
+	Processes []string `json:"processes,omitempty"` // process ids, as far as an output showed them
+	Ports     []string `json:"ports,omitempty"`     // ports on which the processes listen
 	Listed    bool     `json:"listed,omitempty"`    // line is a command that lists processes
 }
 

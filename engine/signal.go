@@ -39,8 +39,8 @@ const (
 	SignalContainerWipe  Signal = "container_wipe"        // prunes volumes, removes named volumes or namespaces
 	SignalContainerHost  Signal = "container_host"        // privileged, or mounts the host's root or docker socket
 	SignalDatabaseDrop   Signal = "database_destructive"  // drops, empties or overwrites tables
-	SignalGuardTamper    Signal = "guard_tampering"       // touches reviewer's or the agent's own guard
-	SignalAgentUnguarded Signal = "agent_unguarded"       // starts an agent with its guards off
+	SignalGuardTamper    Signal = "guard_tampering"       // touches the safeguards of reviewer or of the agent
+	SignalAgentUnguarded Signal = "agent_unguarded"       // starts an agent with its safeguards off
 	SignalMuted          Signal = "errors_muted"          // hides the errors of a change: 2>/dev/null, || true
 	SignalUnconfirmed    Signal = "confirmation_skipped"  // a flag answers confirmations in advance
 	SignalInteractive    Signal = "interactive_program"   // starts a program that reads its commands from the terminal

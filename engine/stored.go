@@ -259,7 +259,7 @@ type FormAnswerFacts struct {
 	Inferred  int64  `json:"inferred"`   // approvals that were inferred: the call ran
 	Refused   int64  `json:"refused"`    // refusals
 	MS        int64  `json:"ms"`         // milliseconds since the first of these answers
-	RefusedMS int64  `json:"refused_ms"` // milliseconds since the latest one
+	RefusedMS int64  `json:"refused_ms"` // milliseconds since the latest refusal
 }
 
 // Proof is why policy grants a call that the agent would ask a person about.

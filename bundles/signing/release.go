@@ -107,7 +107,7 @@ func (r Release) checkTests() error {
 	case t == nil:
 		return nil
 	case t.Passed < 0 || t.Todo < 0 || t.Left < 0 || t.Failed != 0:
-		return fmt.Errorf("tests: %d passed, %d failed, %d to do; expected 0 failed, and nothing below 0", t.Passed, t.Failed, t.Todo)
+		return fmt.Errorf("tests: %d passed, %d failed, %d todo; expected 0 failed, and nothing below 0", t.Passed, t.Failed, t.Todo)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(t.Coverage)) {
 		if c := t.Coverage[kind]; c.Covered < 0 || c.Covered > c.Total || plainWord("kind", kind, true) != nil {

@@ -94,8 +94,7 @@ func checkNames() []string {
 func knownChecks(_ *cobra.Command, names []string) error {
 	for _, name := range names {
 		if !slices.Contains(checkNames(), name) {
-			p := engine.Problem{Message: "unknown check"}
-			return errors.New(p.ExpectOneOf(name, checkNames()).Text())
+			return term.Unknown("check", name, checkNames())
 		}
 	}
 	return nil

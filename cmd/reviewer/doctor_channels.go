@@ -63,7 +63,7 @@ func (s standingOf) way(w engine.Way) (engine.Support, string) {
 	case c.Support == engine.SupportNone:
 		return c.Support, c.How
 	case !slices.ContainsFunc(c.Phases, installed):
-		return engine.SupportNone, "reviewer is not called at the events for it"
+		return engine.SupportNone, "reviewer is not called at the events that this needs"
 	case c.Support == engine.SupportEnforced && !s.managed && s.agent.Off != "":
 		return engine.SupportAdvisory, c.How + "; a repository can turn it off, unless reviewer is installed with --managed"
 	}

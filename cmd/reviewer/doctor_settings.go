@@ -202,7 +202,7 @@ func (e *examination) file(s standingOf, f layerFindings) {
 func (e *examination) switchedOff(s standingOf, f layerFindings, off settings.Off) {
 	switch {
 	case off.Always:
-		e.say("fail", "%s: %s, so it does not run here, even if it is managed; remove that", f.path, off.Name)
+		e.say("fail", "%s: %s, so it does not run here, even if it is managed; remove this setting", f.path, off.Name)
 	case s.agent.Name != harness.ClaudeCode && s.pinned:
 		e.say("warn", "%s: %s has no effect on reviewer, whose hooks are managed", f.path, off.Name)
 	case !s.lockable:

@@ -43,7 +43,7 @@ func hookCommand(a *cli.App) *cobra.Command {
 			"on the command line because unreadable input does not name its event; without EVENT,\n" +
 			"unreadable input is treated as a tool call and denied.",
 		Example: "  reviewer hook claude-code PreToolUse < event.json",
-		Args:    cobra.RangeArgs(1, 2),
+		Args:    cli.AtMost(2, cli.Argument{Name: "AGENT", What: "the name of an agent, such as claude-code"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, ok := harness.Find(args[0])
 			if !ok {

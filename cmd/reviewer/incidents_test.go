@@ -197,7 +197,6 @@ Real incidents of coding agents, reproduced in
 [bundles/default/cases/incidents](../bundles/default/cases/incidents): the request, what the agent
 read, what failed, and the call that did the harm. The policy stops each of them at that call or
 earlier. Each has a twin, the same work done without harm, in which no call is blocked or asked about.
-An incident that is marked as not yet stopped has no single call that reveals it.
 
     reviewer policy test bundles/default/cases/incidents
 

@@ -277,7 +277,7 @@ func (d *installation) write(ctx context.Context, layer string) error {
 		d.Notes = append(d.Notes, d.agent.Note)
 	}
 	if layer == settings.LayerManaged && runtime.GOOS != "linux" && d.Agent != harness.ClaudeCode {
-		d.Notes = append(d.Notes, "this place of managed settings is named in the agent's own code and was never tried: "+
+		d.Notes = append(d.Notes, "the location of these managed settings comes from the agent's own code and was never tested: "+
 			"try a call that must be denied")
 	}
 	if d.Agent == harness.Codex && layer != settings.LayerManaged {

@@ -33,13 +33,13 @@ func (c *choice) known(cmd *cobra.Command, args []string) error {
 	_, supported := settings.Find(strings.Join(args, " "))
 	switch {
 	case c.several() && len(args) > 0:
-		return fmt.Errorf("%s: an agent is given together with --all or --detect; expected one of them", cmd.CommandPath())
+		return errors.New("an agent is given together with --all or --detect; give only one of them")
 	case c.several() || supported:
 		return nil
 	case len(args) == 0:
 		return fmt.Errorf("no agent given: expected `%s AGENT`, where AGENT is one of %s, or --all or --detect", cmd.CommandPath(), list)
 	case len(args) > 1:
-		return cobra.ExactArgs(1)(cmd, args)
+		return cli.AtMost(1)(cmd, args)
 	}
 	return term.Unknown("agent", args[0], settings.Names())
 }

@@ -39,7 +39,7 @@ func hookProgram(program string, w wish) (string, error) {
 	case w == unsaid:
 		return program, nil
 	case runtime.GOOS != "linux":
-		return "", cli.Usage("--resident works on Linux only: on %s a program cannot determine which one answers it", runtime.GOOS)
+		return "", cli.Usage("--resident works on Linux only: on %s a program cannot determine which program answers it", runtime.GOOS)
 	}
 	return "", fmt.Errorf("--resident: the client of the resident process is missing: %w", err)
 }

@@ -170,7 +170,7 @@ This page is written by ` + "`go test ./cmd/reviewer -run TestSelfProtection -up
 
 ## Tampering with the guard
 
-| route | target or method | calls | blocked by | twins |
+| route | case | calls | blocked by | twins |
 |---|---|---|---|---|
 %s
 Further routes are T48 to T62: [answers](../bundles/default/cases/tampering/approvals.yaml) that the
@@ -199,7 +199,7 @@ deploy), the same arguments count, however they are passed, and different argume
 lifts the denial by allowing the call, or by a prompt that orders work on the object by name. Calls
 that do less are allowed: a read, a dry run, the trash, a push without force.
 
-| route | method | calls | blocked by | twins |
+| route | case | calls | blocked by | twins |
 |---|---|---|---|---|
 %s
 ## Asked about, not blocked

@@ -35,7 +35,7 @@ func schemaCommand(a *cli.App) *cobra.Command {
 		Long: "NAME is one of the names that `reviewer schema` lists: documents of a policy, documents of\n" +
 			"the log, and the -f json output of commands, named after the command with dashes.",
 		Example: "  reviewer schema\n  reviewer schema rule > rule.schema.json\n  reviewer schema audit-verify",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cli.AtMost(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return schemaNames(), cobra.ShellCompDirectiveNoFileComp
 		},

@@ -39,7 +39,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 			"for a while, or when the program is replaced. Without it each hook compiles the\n" +
 			"policy itself; the answers are the same. If REVIEWER_NO_RESIDENT=1 is set, a hook does not\n" +
 			"start it.\n\n" +
-			"--install writes a service of systemd or launchd that starts it with your session, and\n" +
+			"--install writes a systemd or launchd service that starts it with your session, and\n" +
 			"prints the commands that turn the service on; --uninstall removes it. --metrics serves\n" +
 			"counters in the Prometheus format at /metrics, and /healthz, on the loopback interface\n" +
 			"only; without it, neither is served. --http serves an API on the loopback interface, through\n" +

@@ -166,6 +166,9 @@ func (s *Store) Resolve(selector string) (one Session, n int64, err error) {
 	}
 	switch len(found) {
 	case 0:
+		if selector == "last" {
+			return Session{}, 0, fmt.Errorf("%w: the log contains no session yet", ErrNoSession)
+		}
 		if err := missingRecord(list, selector); err != nil {
 			return Session{}, 0, err
 		}

@@ -35,7 +35,7 @@ type Case struct {
 	// true: the files are stored before each call where the policy requires it, so the session has checkpoints.
 	Checkpoints bool `json:"checkpoints,omitempty"`
 
-	Settings map[string]any               `json:"settings,omitempty"` // settings of the user's layer for this case
+	Settings map[string]any               `json:"settings,omitempty"` // settings of the user layer for this case
 	Layers   map[string]map[string]string `json:"layers,omitempty"`   // more files of layers for this case: layer, file, content
 	Events   []Event                      `json:"events,omitempty"`   // what happens, in order
 	// Table: each row is a separate case that begins with the events above it.
@@ -87,7 +87,7 @@ type File struct {
 	Content string `json:"content,omitempty"` // text of the file, in short form the text itself
 	Folder  bool   `json:"folder,omitempty"`  // it is a folder; in short form null
 	Link    string `json:"link,omitempty"`    // target of the symbolic link
-	Same    string `json:"same,omitempty"`    // path that this is another name of: a disk that ignores case, a bind mount
+	Same    string `json:"same,omitempty"`    // path of the file that this is another name for, as on a disk that ignores case or in a bind mount
 }
 
 // form reads "a string", null (a folder), {link: target} and {same: path}.
@@ -121,7 +121,7 @@ type Event struct {
 	Stop    string          `json:"stop,omitempty"`    // a person stops the session; the reason
 	Resume  string          `json:"resume,omitempty"`  // a person resumes the session; the reason
 	Restore string          `json:"restore,omitempty"` // a person restores files to a checkpoint; the reason
-	With    string          `json:"with,omitempty"`    // conditions under which a person resumes it
+	With    string          `json:"with,omitempty"`    // conditions under which a person resumes the session
 	Phase   string          `json:"phase,omitempty"`   // another event of the agent
 	Says    string          `json:"says,omitempty"`    // last message of the agent; with phase: stop
 	Tokens  int             `json:"tokens,omitempty"`  // tokens that the model wrote before the call or prompt; for calls made several times, before each

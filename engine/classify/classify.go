@@ -242,7 +242,7 @@ func result(set *rows.Set, m *mask.Masker, r *engine.Result, a *engine.Action, k
 	return f
 }
 
-// namesOf returns the marks of what an answer from outside merely names.
+// namesOf returns the marks of what a response from outside merely names.
 func namesOf(k *marks.Marker, text string, a *engine.Action) []string {
 	if a == nil || marks.ReadsSecrets(a) || !slices.Contains(a.Types, engine.TypeMCPCall) &&
 		!slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return e.Kind == engine.EffectNetwork && !e.Loopback }) {

@@ -65,7 +65,7 @@ func listsProcesses(set *rows.Set, a *engine.Action) bool {
 	})
 }
 
-// maxProcessText is how many bytes of an answer are searched for process ids.
+// maxProcessText is how many bytes of an output are searched for process ids.
 const maxProcessText = 16 << 10
 
 var (

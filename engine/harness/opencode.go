@@ -27,7 +27,7 @@ func DecodeOpenCode(event string, raw []byte, project string) (engine.Event, err
 func OpenCodeTimeout(event string) time.Duration { return ClaudeCodeTimeout(event) }
 
 func openCodeChannels() engine.Channels {
-	return pluginChannels("the plugin throws before the call",
+	return pluginChannels("plugin", "the plugin throws before the call",
 		"the plugin changes the call's arguments; a plugin that runs later can change them again",
 		engine.PhaseStart, engine.PhasePrompt, engine.PhasePre, engine.PhasePost, engine.PhaseAgentStart)
 }

@@ -27,7 +27,7 @@ func DecodePi(event string, raw []byte, project string) (engine.Event, error) {
 func PiTimeout(event string) time.Duration { return ClaudeCodeTimeout(event) }
 
 func piChannels() engine.Channels {
-	return pluginChannels("the extension blocks the call",
+	return pluginChannels("extension", "the extension blocks the call",
 		"the extension changes the call's input; an extension that runs later can change it again",
 		engine.PhaseStart, engine.PhasePrompt, engine.PhasePre, engine.PhasePost)
 }

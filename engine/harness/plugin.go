@@ -109,16 +109,16 @@ func encodeContextOnly(event string, a engine.Answer) []byte {
 	return encode(claudeCodeOutput{Specific: &claudeSpecific{Event: event, Context: a.Text}})
 }
 
-// pluginChannels states what a plugin does with an answer; at says at which phases the model
-// reads a string.
-func pluginChannels(deny, change string, at ...engine.Phase) engine.Channels {
+// pluginChannels states what a plugin does with an answer; kind is the word that the agent has for
+// plugins, and at says at which phases the model reads a string.
+func pluginChannels(kind, deny, change string, at ...engine.Phase) engine.Channels {
 	return engine.Channels{
 		{Way: engine.WayDeny, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre}, How: deny},
-		{Way: engine.WayAsk, Support: engine.SupportNone, How: "nobody can be asked there, so reviewer denies the call"},
+		{Way: engine.WayAsk, Support: engine.SupportNone, How: "the " + kind + " has nobody to ask, so reviewer denies the call"},
 		{Way: engine.WayModify, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre}, How: change},
 		{Way: engine.WayContext, Support: engine.SupportAdvisory, Phases: at,
-			How: "the text is added to the next result of a tool; the model reads it, and nothing makes it comply"},
-		{Way: engine.WayReplace, Support: engine.SupportNone, How: "the client could, but reviewer does not replace results"},
+			How: "the " + kind + " adds the text to the next result of a tool; the model reads it, and nothing makes it comply"},
+		{Way: engine.WayReplace, Support: engine.SupportNone, How: "the " + kind + " could, but reviewer does not replace results"},
 		{Way: engine.WayStop, Support: engine.SupportNone, How: "once a session is stopped, each of its calls is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone, How: "no answer ends the client's process, and reviewer does not start it"},
 	}

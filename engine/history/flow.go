@@ -163,7 +163,7 @@ func (h *State) turned(a *engine.Action) []engine.Label {
 	return list
 }
 
-// saysOnlyThatItDid reports whether an answer is only a status message: a tool
+// saysOnlyThatItDid reports whether a result is only a status message: a tool
 // that writes a file or starts an agent, and git, print their own messages
 // rather than the call's input.
 func saysOnlyThatItDid(a *engine.Action) bool {

@@ -115,7 +115,7 @@ func (h *State) settle(c *callEntry, o engine.Outcome) (approved bool) {
 }
 
 // approve records that a person agreed to the places that an action writes to: they count as
-// named. So do the names that the action repeats from answers from outside, such as a package:
+// named. So do the names that the action repeats from responses from outside, such as a package:
 // a person saw the name and let the call run.
 func (h *State) approve(a *engine.Action, o engine.Outcome) {
 	if a == nil {
@@ -133,7 +133,7 @@ func (h *State) approve(a *engine.Action, o engine.Outcome) {
 	}
 }
 
-// read returns those of the marks that occurred in an answer from outside.
+// read returns those of the marks that occurred in a response from outside.
 func (h *State) read(marks []string) []string {
 	return slices.DeleteFunc(slices.Clone(marks), func(m string) bool {
 		return !hasDigits(h.Marks[engine.LabelUntrusted], m) && !hasDigits(h.Marks[engine.LabelService], m)

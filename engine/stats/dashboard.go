@@ -37,7 +37,7 @@ func panels() []panel {
 			[]query{{perHour(`sum by (decision) (reviewer_decisions{$at,mode="observe"})`), "{{decision}}"}}},
 		{"Review time", "From the receipt of an event to the decision.", "timeseries", "s",
 			[]query{{quantile("0.5"), "p50"}, {quantile("0.9"), "p90"}, {quantile("0.99"), "p99"}}},
-		{"Approved questions", "Share of the answered questions that people answered with yes, with its 95 % interval.", "timeseries", "percentunit",
+		{"Approved questions", "Share of the answered questions that people approved, with its 95 % interval.", "timeseries", "percentunit",
 			[]query{{"reviewer_approved_ratio{$at}", "{{instance}}"}, {"reviewer_approved_ratio_lower{$at}", "{{instance}} at least"}, {"reviewer_approved_ratio_upper{$at}", "{{instance}} at most"}}},
 		{"Questions", "What people answered.", "timeseries", "short",
 			[]query{{"sum by (answer) (reviewer_questions{$at})", "{{answer}}"}, {"sum by (do) (reviewer_controls{$at})", "{{do}}"}}},

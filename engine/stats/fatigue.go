@@ -12,7 +12,7 @@ type Fatigue struct {
 	Policy        int64            `json:"policy"`  // questions of policy
 	Agent         int64            `json:"agent"`   // questions that agents asked by themselves
 	Granted       map[string]int64 `json:"granted"` // questions that were not asked, by the proof (grant: proven)
-	Waited        map[string]int64 `json:"waited"`  // questions that waited outside the agent, by what ended them: a person's channel (terminal, http…), timeout, stop or rule
+	Waited        map[string]int64 `json:"waited"`  // questions that waited outside the agent, by what ended them: terminal, http… if a person answered, else timeout, stop or rule
 	Approved      int64            `json:"approved"`
 	Refused       int64            `json:"refused"`
 	Open          int64            `json:"open"`

@@ -67,8 +67,8 @@ did not change, and what another program changed meanwhile counts as changed by 
 **Approved** is the share of questions that the user approved. It does not count false alarms,
 because users also approve calls that were rightly asked about. Answers to questions that waited
 outside the agent ([approvals.md](approvals.md)) are recorded; a question that ended without an
-answer counts as neither. No agent reports other answers: a call that ran was approved; a call
-without a result by the next prompt or the end of the turn was refused. The interval is Wilson's,
+answer counts as neither. No agent reports other answers: a call that ran counts as approved; a call
+without a result by the next prompt or the end of the turn counts as refused. The interval is Wilson's,
 for 95 %. Calls that were blocked and allowed later are
 ` + "`reviewer_controls{do=\"allow_once\"}`" + `; whether the others were rightly blocked is not known.
 
@@ -85,7 +85,7 @@ It *returned* if a later call of the same agent triggered the same rule or patte
 or a minute; otherwise the intervention *helped*. It is *open* if the session ended before that. A
 stricter answer to an issue that returned is an **escalation**.
 
-**Patterns** are counted at each event in which they are found, even if the warning is not repeated
+**Patterns** are counted once for each event at which they are found, even if the warning is not repeated
 to the agent.
 
 ## What is not measured

@@ -16,7 +16,7 @@ import data.reviewer.scores
 # METADATA
 # title: Whether any call is answered before its review
 # description: >-
-#   Asked once for a policy, without an input. A rule with `always` that this file does not
+#   Evaluated once per policy, without an input. A rule with `always` that this file does not
 #   know could deny any call, so with one of them all calls wait.
 default available := false
 

@@ -64,7 +64,7 @@ proof := {"by": "reads"} if {
 	not _refused
 }
 
-# The policy allowed the call without a warning, people watch, and the call is understood completely.
+# The policy allowed the call without a warning, a person is watching, and the call is understood completely.
 _usual if {
 	data.reviewer.grant == "proven"
 	data.reviewer.enabled

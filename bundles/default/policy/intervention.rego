@@ -29,7 +29,7 @@ chosen := {"kind": "emergency_stop", "reason": object.get(input.session, "stop_r
 }
 
 # METADATA
-# title: The session is to stop
+# title: The session has to stop
 stops if chosen.kind == "emergency_stop"
 
 _acts if {

@@ -204,7 +204,7 @@ in_scope(e) if {
 }
 
 # METADATA
-# title: A file outside the scope is deleted that did not exist before the session wrote it
+# title: A file outside the scope that did not exist before the session wrote it is deleted
 # description: A person approved that write.
 own_file(e) if {
 	e.kind == "file_delete"
@@ -322,7 +322,7 @@ step(e) := "R0" if {
 } else := "unknown"
 
 # METADATA
-# title: Build output is deleted that only its neighbour identifies
+# title: Build output that only its neighbour identifies is deleted
 # description: >-
 #   Such as `bin`, which by itself may hold scripts, together with `obj` next to it.
 #   Files that git does not ignore are judged by their state in git.

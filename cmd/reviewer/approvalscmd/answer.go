@@ -35,7 +35,7 @@ func approveCommand(a *cli.App, propose Propose) *cobra.Command {
 		Use:   "approve ID…",
 		Short: "Let waiting calls run; needs a person at a terminal",
 		Long: "Approves exactly the calls whose ids are given. If one answer is refused, the others are\n" +
-			"still recorded. An answer is refused if the question was answered, its time has passed, or the\n" +
+			"still recorded. An answer is refused if the question has an answer already, its time has passed, or the\n" +
 			"session was stopped. An approved call does not run if the policy or a file that it uses has changed.\n\n" +
 			"--propose also proposes a rule, so that the policy no longer asks about this call: an exception,\n" +
 			"its case and its effect on past sessions, as `reviewer policy suggest` does. Nothing is applied.",
@@ -44,7 +44,7 @@ func approveCommand(a *cli.App, propose Propose) *cobra.Command {
 		Args: cli.AtLeast(questionID()),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir != "" && (len(args) > 1 || out.Format == "json") {
-				return cli.Usage("--propose is for one ID, and for people: without -f json")
+				return cli.Usage("--propose takes one ID, and prints text: give one ID, without -f json")
 			}
 			err := choice.run(cmd.Context(), a, &out, args)
 			if dir == "" || err != nil {
@@ -54,7 +54,7 @@ func approveCommand(a *cli.App, propose Propose) *cobra.Command {
 			return propose(cmd.Context(), a, args[0], dir)
 		},
 	}
-	choice.flags(cmd, &out)
+	choice.flags(cmd, &out, "message for the log")
 	cmd.Flags().BoolVar(&choice.session, "session", false, "allow the same call until the session ends")
 	cmd.Flags().StringVar(&dir, "propose", "", "propose a rule in this new `folder`")
 	return cmd
@@ -75,15 +75,15 @@ func denyCommand(a *cli.App) *cobra.Command {
 			return choice.run(cmd.Context(), a, &out, args)
 		},
 	}
-	choice.flags(cmd, &out)
+	choice.flags(cmd, &out, "message for the agent and the log")
 	cmd.Flags().BoolVar(&choice.stop, "stop", false, "also stop the session, until a person resumes it")
 	return cmd
 }
 
 // flags adds what both commands have.
-func (c *answering) flags(cmd *cobra.Command, out *term.Output) {
+func (c *answering) flags(cmd *cobra.Command, out *term.Output, message string) {
 	out.Flags(cmd, term.Text, "json")
-	cmd.Flags().StringVar(&c.message, "message", "", "message for the agent, if the call is denied, and for the log")
+	cmd.Flags().StringVar(&c.message, "message", "", message)
 	cmd.Flags().StringVar(&c.digest, "digest", "", "answer only if the question has this `digest`, as \"reviewer approvals show\" prints it")
 }
 
@@ -99,7 +99,7 @@ func (c *answering) run(ctx context.Context, a *cli.App, out *term.Output, ids [
 func (c *answering) prepare(ctx context.Context, a *cli.App, ids []string) (err error) {
 	switch {
 	case c.digest != "" && len(ids) > 1:
-		return cli.Usage("--digest is that of one question: give one ID")
+		return cli.Usage("--digest identifies one question: give one ID")
 	case c.digest != "" && len(c.digest) < shownDigest:
 		return cli.Usage("--digest needs at least the %s that `reviewer approvals show` prints",
 			engine.Counted(shownDigest, "digit", "digits"))

@@ -14,9 +14,9 @@ func codeCommand(a *cli.App) *cobra.Command {
 		Use:   "code",
 		Short: "Create the code for answers over HTTP and in shared terminals; needs a person at a terminal",
 		Long: "Creates the approval code, shows it once, and replaces any earlier one. Each answer to a\n" +
-			"question over HTTP needs it (`reviewer serve --http`), and each in a terminal into which an agent\n" +
-			"can type, such as that of a multiplexer. Only a slow hash of it is stored, which is\n" +
-			"of no use to an agent that reads it. Write the code down outside this machine, or keep it in a\n" +
+			"question over HTTP needs it (`reviewer serve --http`), and so does each answer in a\n" +
+			"terminal into which an agent can type, such as that of a multiplexer. Only a slow hash of it is\n" +
+			"stored, which is of no use to an agent that reads it. Write the code down outside this machine, or keep it in a\n" +
 			"password manager that asks for a password of its own: anyone who has it can approve calls.\n" +
 			"After 5 wrong codes in 15 minutes, all codes are refused for 15 minutes.\n\n" +
 			"--remove removes the code: such answers are then refused.",

@@ -36,7 +36,7 @@ func auditCaseCommand(a *cli.App) *cobra.Command {
 			"the case is marked todo.",
 		Example: "  reviewer audit case f8dc9b3b-37 -o policy/cases/found/found.yaml\n" +
 			"  reviewer policy test policy/cases/found",
-		Args: cobra.MaximumNArgs(1),
+		Args: cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := cutCase(cmd.Context(), a, cli.OrLast(args), name, policy)
 			if err != nil {
@@ -54,7 +54,7 @@ func auditCaseCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the case (default: the call)")
-	cmd.Flags().StringVar(&policy, "policy", "", cli.PolicyFlag+", to run it against (default: the one that decided)")
+	cmd.Flags().StringVar(&policy, "policy", "", cli.PolicyFlag+"; the case is run against it (default: the one that decided)")
 	out.Flags(cmd, "yaml")
 	return cmd
 }

@@ -24,7 +24,7 @@ func auditReconcileCommand(a *cli.App) *cobra.Command {
 			"has the same tool and arguments and is not yet matched. A call that reviewer changed is then\n" +
 			"found only if the transcript has the arguments that the model wrote. Exit code 2 if a call was not reviewed.",
 		Example: "  reviewer audit reconcile ~/.claude/projects",
-		Args:    cli.AtLeast(cli.Argument{Name: "FILE", What: "transcripts of the client, or folders of them, such as ~/.claude/projects"}),
+		Args:    cli.AtLeast(cli.Argument{Name: "TRANSCRIPT", What: "transcripts of the client, or folders of them, such as ~/.claude/projects"}),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			store, err := a.OpenStore()
 			if err != nil {

@@ -24,7 +24,7 @@ func auditShowCommand(a *cli.App) *cobra.Command {
 		Long: "Shows records as they are in the log. `reviewer session list` and `session show` present the same\n" +
 			"sessions with prompts, patterns and outcomes; `audit tail` follows a session.",
 		Example: "  reviewer audit show\n  reviewer audit show last --all\n  reviewer audit show --ledger",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := a.OpenStore()
 			switch {

@@ -26,7 +26,7 @@ func auditTailCommand(a *cli.App) *cobra.Command {
 			"them; `session show` shows the whole session.",
 		Example: "  reviewer audit tail -F\n" +
 			"  reviewer audit tail -n 100 -f json | jq -c .answer    # one record per line",
-		Args: cobra.MaximumNArgs(1),
+		Args: cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			selector := "last"
 			if len(args) == 1 {

@@ -1,8 +1,10 @@
 package auditcmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -63,7 +65,10 @@ func keys(a *cli.App, selectors []string) ([]engine.SessionKey, error) {
 
 func readSeals(path string) ([]audit.SealLine, error) {
 	f, err := os.Open(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("read seals: %s: no such file", path)
+	case err != nil:
 		return nil, fmt.Errorf("read seals: %w", err)
 	}
 	defer f.Close()

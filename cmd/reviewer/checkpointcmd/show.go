@@ -29,7 +29,7 @@ func showCommand(a *cli.App) *cobra.Command {
 			"mode changed), what is not stored and why, and the state of the repositories. Without an ID, the\n" +
 			"latest one is shown.",
 		Example: "  reviewer checkpoint show\n  reviewer checkpoint show 1f2e3d4c-17 --all",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cli.AtMost(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := open(a)
 			if err != nil {

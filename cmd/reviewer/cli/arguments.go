@@ -14,12 +14,15 @@ type Argument struct {
 }
 
 // Needs requires one argument for each of these, and its error explains what to give.
-func Needs(arguments ...Argument) cobra.PositionalArgs {
+func Needs(arguments ...Argument) cobra.PositionalArgs { return AtMost(len(arguments), arguments...) }
+
+// AtMost accepts up to a number of arguments, of which those that are described are required.
+func AtMost(most int, required ...Argument) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > len(arguments) {
-			return fmt.Errorf("unexpected argument %q; usage: %s", args[len(arguments)], usageLine(cmd))
+		if len(args) > most {
+			return fmt.Errorf("unexpected argument %q; usage: %s", args[most], usageLine(cmd))
 		}
-		return AtLeast(arguments...)(cmd, args)
+		return AtLeast(required...)(cmd, args)
 	}
 }
 

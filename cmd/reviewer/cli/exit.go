@@ -123,8 +123,18 @@ func (a *App) UsageBeforeRun(root *cobra.Command) (wrap func(error) error) {
 		if err == nil || began {
 			return err
 		}
-		return &term.UsageError{Err: err}
+		return &term.UsageError{Err: exclusive(err)}
 	}
+}
+
+// exclusive rewords cobra's error about flags that exclude each other.
+func exclusive(err error) error {
+	_, set, found := strings.Cut(err.Error(), " are set none of the others can be; [")
+	names := strings.Fields(strings.TrimSuffix(set, "] were all set"))
+	if !found || len(names) < 2 {
+		return err
+	}
+	return fmt.Errorf("--%s exclude each other: give one of them", strings.Join(names, " and --"))
 }
 
 // helpOfUnknown makes --help after an unknown subcommand an error: cobra would print

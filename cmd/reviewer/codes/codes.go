@@ -98,9 +98,9 @@ func (c Code) silence() string {
 
 func (c Code) levels() string {
 	if c.Level == levelBoth {
-		return "an error or a warning"
+		return "error or warning"
 	}
-	return map[string]string{levelError: "an error", levelWarning: "a warning"}[c.Level]
+	return map[string]string{levelError: "error", levelWarning: "warning"}[c.Level]
 }
 
 // Document is docs/codes.md.

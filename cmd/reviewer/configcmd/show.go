@@ -32,7 +32,7 @@ func configShowCommand(a *cli.App) *cobra.Command {
 			"KEY is a setting or a section, such as risk.high_threshold or risk, which is then explained.\n" +
 			"`policy effective` shows only what layers change, with rules and exceptions; `policy show` the whole policy.",
 		Example: "  reviewer config show\n  reviewer config show risk\n  reviewer config show --effective=false\n  reviewer config show -f json --workspace /srv/shop",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := settingsOf(cmd.Context(), a, policy, workspace)
 			if err != nil {

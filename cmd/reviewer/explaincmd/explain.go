@@ -57,7 +57,7 @@ func PolicyCommand(a *cli.App) *cobra.Command {
 		Example: "  reviewer policy explain --bash 'rm -rf data' --policy ./policy\n" +
 			"  reviewer policy explain f8dc9b3b-37\n" +
 			"  reviewer policy explain --bash 'make deploy' --now 2026-01-31T23:30",
-		Args: cobra.MaximumNArgs(1),
+		Args: cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := t.readNow(); err != nil {
 				return err

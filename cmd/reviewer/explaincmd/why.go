@@ -26,7 +26,7 @@ func AuditWhyCommand(a *cli.App) *cobra.Command {
 		Use:     "why [ID]",
 		Short:   "Explain one decision: what the call means, the scores, the rules that fired",
 		Example: "  reviewer audit why\n  reviewer audit why f8dc9b3b-35",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := a.OpenStore()
 			if err != nil {

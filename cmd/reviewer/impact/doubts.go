@@ -22,8 +22,8 @@ func caveats(m *simulate.Impact) []string {
 		list = append(list, "FIDELITY: "+text)
 	}
 	if n := failures(m); n > 0 {
-		list = append(list, fmt.Sprintf("ERRORS: %s failed with one policy or both, and %s answered as failures are; see below.",
-			plural(n, "decision", "decisions"), ifOne(n, "is", "are")))
+		list = append(list, fmt.Sprintf("ERRORS: %s failed with one policy or both, and %s; see below.",
+			plural(n, "decision", "decisions"), ifOne(n, "counts as a denial", "count as denials")))
 	}
 	if n := m.Sources.Failed; n > 0 {
 		list = append(list, fmt.Sprintf("UNREADABLE: %s could not be read, or only in part.", plural(n, "file", "files")))

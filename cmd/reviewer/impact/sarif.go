@@ -56,7 +56,7 @@ func findings(m *simulate.Impact) []report.Finding {
 		}
 	}
 	for _, e := range m.Errors {
-		doubt(errorID, e.ID+" "+e.Side, fmt.Sprintf("%s of the %s: %s. It is answered as a failure.", e.ID, e.Side, e.Error))
+		doubt(errorID, e.ID+" "+e.Side, fmt.Sprintf("%s of the %s: %s. It counts as a denial.", e.ID, e.Side, e.Error))
 	}
 	for _, k := range m.Kinds {
 		list = append(list, finding(m, k))

@@ -23,7 +23,7 @@ func exportCommand(a *cli.App) *cobra.Command {
 			"With --encrypt-to, or the setting interventions.encrypt_incidents_to, the export is encrypted for\n" +
 			"these public keys in the format of age (age-encryption.org): `age -d -i KEY FILE` reads it.",
 		Example: "  reviewer incident export last -o incident.html\n  reviewer incident export last -f patch -o stricter/settings.yaml",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cli.AtMost(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			i, err := reported(a, cli.OrLast(args))
 			if err != nil {

@@ -80,6 +80,8 @@ func find(a *cli.App, selector string) (*audit.Store, Found, error) {
 	switch {
 	case len(named) == 1:
 		return store, named[0], nil
+	case selector == "last":
+		return nil, Found{}, errors.Join(err, fmt.Errorf("no incident is recorded in %s yet", store.Dir))
 	case len(named) > 1:
 		return nil, Found{}, fmt.Errorf("%q matches the incidents %s and %s; give more characters", selector, named[0].ID, named[1].ID)
 	}

@@ -19,7 +19,7 @@ func showCommand(a *cli.App) *cobra.Command {
 		Long: "Shows what stopped a session, what contributed to it, what the session had changed by then, what\n" +
 			"the active policy recommends, and the last actions before the stop.",
 		Example: "  reviewer incident show\n  reviewer incident show 1f2e3d4c-17 --all",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cli.AtMost(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			i, err := reported(a, cli.OrLast(args))
 			if err != nil {

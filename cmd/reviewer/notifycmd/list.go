@@ -63,7 +63,7 @@ func writeItems(a *cli.App, w io.Writer, out *term.Output, items []notify.Item) 
 // nowhere explains an item that was sent to no channel.
 func nowhere(i notify.Item) string {
 	if len(i.Deliveries) == 0 && i.Entry.Approval != nil {
-		return "no channel is for approvals"
+		return "no channel is configured for approvals"
 	}
 	return ""
 }

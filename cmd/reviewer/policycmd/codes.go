@@ -20,7 +20,7 @@ func policyCodesCommand(a *cli.App) *cobra.Command {
 		Long: "Each finding of `reviewer policy check` has a code, such as rule.lapses. With a CODE,\n" +
 			"this prints what it means, why it matters, how to fix it and how to ignore a warning.",
 		Example: "  reviewer policy codes\n  reviewer policy codes rule.lapses",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cli.AtMost(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return codes.Names(), cobra.ShellCompDirectiveNoFileComp // each command would wait for the names
 		},

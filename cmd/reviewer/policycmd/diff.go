@@ -26,8 +26,8 @@ func DiffCommand(a *cli.App) *cobra.Command {
 			"(only a simulation can show it) or none (texts for people). The effect is\n" +
 			"derived from the order of settings, verdicts and effects, and never guessed.",
 		Example: "  reviewer policy diff default active\n  reviewer policy diff git:main:policy policy --exit-code\n  reviewer policy diff shop-1.3.0.tar.gz shop-1.4.0.tar.gz -f github",
-		Args: cli.Needs(cli.Argument{Name: "A", What: "the earlier policy: " + active.RefForms},
-			cli.Argument{Name: "B", What: "the later policy: " + active.RefForms}),
+		Args: cli.Needs(cli.Argument{Name: "BEFORE", What: "the earlier policy: " + active.RefForms},
+			cli.Argument{Name: "AFTER", What: "the later policy: " + active.RefForms}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			changes, err := policyDiff(cmd.Context(), a, args[0], args[1])
 			if err != nil {

@@ -19,7 +19,7 @@ func policyDocsCommand(a *cli.App) *cobra.Command {
 		Example: "  reviewer policy docs\n" +
 			"  reviewer policy docs input\n" +
 			"  reviewer policy docs recipes | less",
-		Args:              cobra.MaximumNArgs(1),
+		Args:              cli.AtMost(1),
 		ValidArgsFunction: completeTopics,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -59,7 +59,7 @@ func printTopic(w io.Writer, name string) error {
 		}
 	}
 	if !found {
-		return cli.Usage("topic %s", UnknownOf(name, append(topicNames(), allTopics)))
+		return cli.Usage("unknown topic %s", UnknownOf(name, append(topicNames(), allTopics)))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func policyEffectiveCommand(a *cli.App) *cobra.Command {
 			"only that is shown, even if only the built-in layer sets it. For a folder with the name of a section,\n" +
 			"write ./risk.",
 		Example: "  reviewer policy effective\n  reviewer policy effective hosts.known\n  reviewer policy effective shop-1.4.0.tar.gz risk -f json",
-		Args:    cobra.MaximumNArgs(2),
+		Args:    cli.AtMost(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			doc, err := effective(cmd.Context(), a, args)
 			if err != nil {

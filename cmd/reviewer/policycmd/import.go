@@ -97,7 +97,11 @@ func readFileOr(a *cli.App, file string) ([]byte, error) {
 	if file == "-" {
 		return io.ReadAll(a.Stdin)
 	}
-	return os.ReadFile(file)
+	raw, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such file", file)
+	}
+	return raw, err
 }
 
 func put(a *cli.App, file string, content []byte) error {

@@ -70,13 +70,13 @@ func templatesHelp() string {
 // check returns an error if the flags are invalid.
 func (w wantedBundle) check() error {
 	if !slices.Contains(bundles.Layers(), w.layer) {
-		return cli.Usage("--layer %s", UnknownOf(w.layer, bundles.Layers()))
+		return cli.Usage("--layer: unknown layer %s", UnknownOf(w.layer, bundles.Layers()))
 	}
 	if w.template == "" {
 		return nil
 	}
 	if !slices.Contains(templateNames(), w.template) {
-		return cli.Usage("--template %s", UnknownOf(w.template, templateNames()))
+		return cli.Usage("--template: unknown template %s", UnknownOf(w.template, templateNames()))
 	}
 	if w.layer != bundles.Organisation && w.layer != bundles.User {
 		return cli.Usage("--template works with the layers organisation and user, not with %s; leave it out, or choose another --layer", w.layer)

@@ -44,7 +44,7 @@ func policyNewCaseCommand(a *cli.App) *cobra.Command {
 	c.out.Flags(cmd, term.Text, "json")
 	cmd.Flags().StringVar(&c.dir, "in", "", "policy folder (default: the current one, else ./"+usualPolicy+")")
 	cmd.Flags().StringVar(&c.rule, "rule", "", "id of the rule that is expected to fire")
-	cmd.Flags().StringVar(&c.bash, "bash", "", "the command to call (default: an example of the rule, else git status)")
+	cmd.Flags().StringVar(&c.bash, "bash", "", "the command of the call (default: an example of the rule, else git status)")
 	cmd.Flags().StringVar(&c.to, "to", "", "file in the policy to write the case to, such as cases/git/git.yaml")
 	return cmd
 }

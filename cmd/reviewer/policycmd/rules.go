@@ -65,7 +65,7 @@ func ofFamily(list []bundles.Entry, family string) ([]bundles.Entry, error) {
 		}
 	}
 	if len(some) == 0 {
-		return nil, cli.Usage("--family %s", UnknownOf(family, slices.Sorted(maps.Keys(families))))
+		return nil, cli.Usage("--family: unknown family %s", UnknownOf(family, slices.Sorted(maps.Keys(families))))
 	}
 	return some, nil
 }

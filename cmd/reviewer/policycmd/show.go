@@ -28,7 +28,7 @@ func ShowCommand(a *cli.App) *cobra.Command {
 		Long: "REF is " + active.RefForms + ".\n\n" +
 			"`policy effective` shows which layer sets what; `config show` lists every setting, including unchanged ones.",
 		Example: "  reviewer policy show\n  reviewer policy show git:main:policy -f json",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, refs []string) error {
 			e, err := namedPolicy(cmd.Context(), a, refs, dir)
 			if err != nil {

@@ -61,7 +61,7 @@ func policyTestCommand(a *cli.App) *cobra.Command {
 func (t *policyTest) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&t.policy, "policy", "",
-		cli.PolicyFlag+", that cases run against (default: the one that contains them, else the active one)")
+		cli.PolicyFlag+"; cases run against it (default: the one that contains them, else the active one)")
 	f.StringVarP(&t.run, "run", "r", "", "run only tests whose name matches this regular expression")
 	f.IntVarP(&t.parallel, "parallel", "p", 0, "number of tests to run at a time (default: the number of processors)")
 	f.DurationVar(&t.timeout, "timeout", 5*time.Second, "time limit for each test")

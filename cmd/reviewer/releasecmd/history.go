@@ -48,9 +48,14 @@ func policyHistoryCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// formerDigest is the argument that names a policy that was effective.
+func formerDigest(name string) cli.Argument {
+	return cli.Argument{Name: name, What: "8 or more digits of a digest that `reviewer policy history` lists"}
+}
+
 func historyShowCommand(a *cli.App) *cobra.Command {
 	cmd := policycmd.ShowCommand(a)
-	cmd.Use, cmd.Args = "show DIGEST", cobra.ExactArgs(1)
+	cmd.Use, cmd.Args = "show DIGEST", cli.Needs(formerDigest("DIGEST"))
 	cmd.Short = "Show the layers, changed settings and rules of a policy that was effective"
 	cmd.Long = "DIGEST is the first 8 or more digits of the policy's digest."
 	cmd.Example = "  reviewer policy history show 3f5a9c11"
@@ -60,7 +65,7 @@ func historyShowCommand(a *cli.App) *cobra.Command {
 func historyDiffCommand(a *cli.App) *cobra.Command {
 	cmd := policycmd.DiffCommand(a)
 	run := cmd.RunE
-	cmd.Use, cmd.Args = "diff BEFORE [AFTER]", cobra.RangeArgs(1, 2)
+	cmd.Use, cmd.Args = "diff BEFORE [AFTER]", cli.AtMost(2, formerDigest("BEFORE"))
 	cmd.Short = "Compare two policies that were effective (default AFTER: the active one)"
 	cmd.Long = "BEFORE and AFTER are each the first 8 or more digits of a digest, or active."
 	cmd.Example = "  reviewer policy history diff 3f5a9c11\n  reviewer policy history diff 3f5a9c11 77aa01be -f json"
@@ -177,7 +182,7 @@ func historyRestoreCommand(a *cli.App) *cobra.Command {
 			"workspace and is not changed. The policy is compiled before anything changes.\n\n" +
 			"With a trust file, a bundle with a lower sequence needs --allow-rollback. The ledger records the restore.",
 		Example: "  reviewer policy history restore 3f5a9c11 --reason 'the edit blocks the release job'",
-		Args:    cli.Needs(cli.Argument{Name: "DIGEST", What: "8 or more digits of a digest that reviewer policy history lists"}),
+		Args:    cli.Needs(formerDigest("DIGEST")),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.digest = args[0]
 			if strings.TrimSpace(in.reason) == "" {

@@ -134,7 +134,7 @@ func readArchive(a *cli.App, path string) (*signingJob, error) {
 	}
 	raw, err := active.ReadBounded(path+bundles.ResultsSuffix, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is missing, which has the test results; build the archive with `reviewer policy build`, and keep the "+
+		return nil, fmt.Errorf("%s, which has the test results, is missing; build the archive with `reviewer policy build`, and keep the "+
 			"two files together", path+bundles.ResultsSuffix)
 	}
 	if err != nil {

@@ -91,7 +91,7 @@ func testsText(t *signing.Tests) string {
 	}
 	text := fmt.Sprintf("%d passed", t.Passed)
 	if t.Todo > 0 {
-		text += fmt.Sprintf(", %d to do", t.Todo)
+		text += fmt.Sprintf(", %d todo", t.Todo)
 	}
 	if t.Left > 0 {
 		text += fmt.Sprintf(", %d could not run", t.Left)

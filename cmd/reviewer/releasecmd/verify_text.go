@@ -73,7 +73,7 @@ func showRelease(row func(name, format string, args ...any), r *signing.Release)
 		row("created", "%s, %s", r.Created, until)
 	}
 	if t := r.Tests; t != nil {
-		row("tests", "%d passed, %d to do", t.Passed, t.Todo)
+		row("tests", "%d passed, %d todo", t.Passed, t.Todo)
 	}
 	if s := r.Simulation; s != nil {
 		row("simulation", "%s: %d tightened, %d loosened, %d maybe, %d unknown",

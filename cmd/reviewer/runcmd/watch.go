@@ -34,7 +34,7 @@ func WatchCommand(a *cli.App) *cobra.Command {
 		Long: "Follows the log, the transcript and the processes of a running agent until it ends: calls without a verdict,\n" +
 			"tokens, memory, files, connections to other machines as far as the system shows them, and the limits that\n" +
 			"`reviewer run` would enforce. For a SESSION, the agent is the one that runs in the session's workspace. Nothing\n" +
-			"is confined, and a process that left its parents before it was seen is not found.\n\n" +
+			"is confined, and a process that was detached from its parents before it was seen is not found.\n\n" +
 			"Whatever would end a run (a limit, a stop of the session, the policy) is reported; with --stop, it also ends\n" +
 			"the agent and all its processes, as s and Enter do in a terminal. An interrupt ends only the watch.\n\n" +
 			"Exit code and summary are those of `reviewer run`.",

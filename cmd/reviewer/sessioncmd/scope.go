@@ -30,7 +30,7 @@ func sessionScopeCommand(a *cli.App) *cobra.Command {
 			"paths added here: files in it may be changed like those of the workspace. Protected\n" +
 			"files stay protected, and nothing that an agent reads extends the scope.",
 		Example: "  reviewer session scope last --add ../shop-docs",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, s, err := a.Session(cli.OrLast(args))
 			if err != nil {

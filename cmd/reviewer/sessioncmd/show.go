@@ -34,7 +34,7 @@ func sessionShowCommand(a *cli.App) *cobra.Command {
 			"the record's id, the agent, the answer, the outcome, and the call. Below it are the\n" +
 			"rules that fired, the patterns that were found, and what was changed.",
 		Example: "  reviewer session show\n  reviewer session show f8dc9b3b --patterns",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cli.AtMost(1),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			if shown.since, err = since.MS(time.Now()); err != nil {
 				return err

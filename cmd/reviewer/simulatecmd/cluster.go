@@ -121,9 +121,9 @@ func tellLost(a *cli.App, r *spark.Result) error {
 		return nil
 	}
 	if len(r.Lost) == 0 {
-		return errors.New("no shard gave a report")
+		return errors.New("no shard produced a report")
 	}
-	return fmt.Errorf("no shard gave a report: %s", r.Lost[0].Why)
+	return fmt.Errorf("no shard produced a report: %s", r.Lost[0].Why)
 }
 
 // fetched writes the report of the cluster in every format.

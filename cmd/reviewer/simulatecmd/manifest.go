@@ -104,6 +104,7 @@ func summary(list []objects.Input) string {
 	for _, n := range groups {
 		largest = max(largest, n)
 	}
-	return fmt.Sprintf("%s of %s bytes, in %s that can be read apart; the largest has %s bytes", term.Counted(len(list), "object", "objects"),
-		term.Thousands(bytes), term.Counted(len(groups), "group", "groups"), term.Thousands(largest))
+	return fmt.Sprintf("%s of %s bytes, in %s that can be read separately; the largest has %s bytes",
+		term.Counted(len(list), "object", "objects"), term.Thousands(bytes),
+		term.Counted(len(groups), "group", "groups"), term.Thousands(largest))
 }

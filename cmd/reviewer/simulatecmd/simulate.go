@@ -110,7 +110,7 @@ func (s *simulation) flags(cmd *cobra.Command) {
 		"with grant: proven, in a permission `MODE`, or recorded")
 	f.Lookup("grants").NoOptDefVal = recordedModes
 	f.StringVar(&s.clientSettings, "client-settings", "", "with --grants: a settings `FILE` of Claude Code, "+
-		"with the permission rules that the person added")
+		"with the permission rules that the user added")
 	f.StringArrayVar(&s.failOn, "fail-on", nil, failOnUsage)
 	f.StringVar(&s.saveCases, "save-cases", "",
 		"write the smallest example of each kind of change into this folder (`DIR`), as cases for `policy test`")

@@ -46,7 +46,7 @@ type literals struct {
 	room int  // how many literals of a rank are collected beyond those that are kept
 	act  bool // of an action, which may contain parts of secrets
 
-	// For the answer of a service: what it merely names, as opposed to what could be an
+	// For the response of a service: what it merely names, as opposed to what could be an
 	// instruction, and its own hosts. Nil: no such distinction.
 	names *literals
 	own   func(host string) bool

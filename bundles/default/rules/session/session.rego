@@ -39,8 +39,8 @@ fires contains "limit_time" if {
 	_used_up("limit_time", "busy", most, data.reviewer.resources.time_multiple, input.event.result.ms)
 }
 
-# As much as the number again was used since the session was told so. It is told the first
-# time that a multiple of the number was used since the prompt.
+# The number was used up again since the session was last told. The session is first told when a
+# multiple of the number was used since the prompt.
 _used_up(id, what, most, _, _) if {
 	_acts_on_limits
 	object.get(_last_told(id), what, 0) >= most
@@ -52,7 +52,7 @@ _used_up(id, what, most, first, _) if {
 	object.get(input.session, what, 0) >= most * first
 }
 
-# If interventions are disabled, it is not recorded what the session was told; then only the
+# If interventions are disabled, what the session was told is not recorded; then only the
 # event that reaches another multiple of the number counts.
 _used_up(_, what, most, first, added) if {
 	not _acts_on_limits

@@ -49,7 +49,7 @@ fires contains "scope_left_out" if {
 }
 
 # METADATA
-# title: An effect on a part of the workspace that the project is not about
+# title: An effect in a part of the workspace that is not in the project's scope
 # description: >-
 #   Except build output and git's own data, which have fixed places, and files that a
 #   user named or whose folder a person added to the scope.
@@ -76,7 +76,7 @@ _outside if {
 # title: An effect that workspace enforcement stops
 # description: >-
 #   Deletions, devices and unknown targets are left to their own rules. A place
-#   somewhere under a folder that contains the workspace is not a place in it.
+#   somewhere under a folder that contains the workspace does not count as inside the workspace.
 outside_place(e) if {
 	_enforced_on(e)
 	e.kind != "file_delete"

@@ -179,7 +179,7 @@ func TestSparkWorkers(t *testing.T) {
 	for program, want := range map[string]string{other: "the program is for another architecture than this worker", unlinked: "the program needs libraries that this worker does not have"} {
 		errs := reviewer(t, 1, "policy", "simulate", "--manifest", shared.manifest, "--candidate", shared.policy, "--on", "local[1]",
 			"--spark-home", os.Getenv("SPARK_HOME"), "--spark-conf", "spark.driver.host=127.0.0.1", "--program", program, "--shards", "1")
-		if !strings.Contains(errs, "no shard gave a report: "+want) {
+		if !strings.Contains(errs, "no shard produced a report: "+want) {
 			t.Errorf("%s: %s", filepath.Base(program), errs)
 		}
 	}
