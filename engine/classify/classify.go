@@ -269,7 +269,7 @@ func resource(r *toolReader, masked map[string]any) string {
 }
 
 // argumentText returns an argument that is a string; of a list (commands[], files[].path), its
-// texts, one a line. Empty: it is neither.
+// texts, one per line. Empty: it is neither.
 func argumentText(args map[string]any, name string) string {
 	name, key, listed := strings.Cut(name, "[]")
 	list, isList := args[name].([]any)

@@ -32,7 +32,7 @@ func (f *Finder) Symbols(names []string) []string {
 	return s.left
 }
 
-// outermost lists the directories that are in no other of them.
+// outermost lists the directories that are not in any of the others.
 func outermost(dirs []string) []string {
 	var list []string
 	for _, d := range dirs {

@@ -44,7 +44,7 @@ func ansible(c *shell.Call) {
 	switch {
 	case args.Known():
 		whole = args.With(code)
-	case code != args.Text: // which value is not known is not known either
+	case code != args.Text: // it is not known which of the values is unknown
 		whole = abstract.UnknownArg()
 	}
 	c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName("ssh", c.Opts.Operand(0))}, func() { c.Shell.Embed(whole, c.Name, false) })
@@ -84,8 +84,8 @@ func moduleFits(conditions []string, given map[string][]string) bool {
 	return true
 }
 
-// filledIn replaces $key in a command by the values of arguments. A word whose argument is
-// missing is left out; $_ is the whole text, as code.
+// filledIn replaces $key in a command with the values of arguments. A word whose argument
+// is missing is left out; $_ is the whole text, as code.
 func filledIn(command string, given map[string][]string) string {
 	words := strings.Fields(command)
 	for i, word := range words {
@@ -239,7 +239,7 @@ func ghAPI(c *shell.Call) {
 			}
 			f = f.With(value)
 			if !strings.Contains(value, "mutation") && f.Known() {
-				continue // a question
+				continue // a query, which changes nothing
 			}
 			r.body(f)
 			continue

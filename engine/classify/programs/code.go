@@ -388,7 +388,7 @@ func mentionsProgram(c *shell.Call, text string) bool {
 // quotes are the strings in a string of any language.
 type quotes struct {
 	texts []string   // those with blanks in them
-	lists [][]string // words that stand one after the other: "rm", ["-rf", "x"]
+	lists [][]string // consecutive words: "rm", ["-rf", "x"]
 }
 
 // quotedParts finds the quoted parts of a string in an unknown language.

@@ -132,7 +132,7 @@ func link(c *shell.Call) {
 		dest = abstract.Word(base)
 	}
 	if !c.Opts.Has("-s", "--symbolic") {
-		c.Reads(sources...) // the other name shows the file wherever it is read, and nothing tells by then
+		c.Reads(sources...) // later, nothing shows that reading the other name reads the file
 	}
 	e := abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "link", Forced: c.Opts.Has("-f", "--force")}
 	for i, t := range landing(sources, dest, inDir) {

@@ -14,7 +14,7 @@ import (
 // whichever tool it is.
 type meaning struct {
 	verb, object string // of an end
-	names        int    // how many words say it
+	names        int    // number of words that name it
 	reads        bool
 	sent         string // money, or a message to people
 	change       change

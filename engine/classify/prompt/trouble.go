@@ -104,7 +104,7 @@ func saysOnce(text, p string) bool {
 	}
 }
 
-// exitCode removes "Exit code N" from an error; -1: it does not begin so.
+// exitCode removes "Exit code N" from an error; -1: it does not begin that way.
 func exitCode(text string) (rest string, code int) {
 	line, rest, _ := strings.Cut(text, "\n")
 	low := mask.Lower(strings.TrimSpace(line))

@@ -194,7 +194,7 @@ var tokenChecks = strings.Fields(`airtable anthropic any artifactory artifactory
 	mixed mixed_or_scrambled notion openai openai_old routable sentry slack slack_app slack_bot slack_config slack_user sourcegraph sumo
 	twilio upper_groups uuid`)
 
-// formWordList are the words of a form next to word and exclusive.
+// formWordList are all words that a form may have.
 var formWordList = append([]string{"alone"}, tokenChecks...)
 
 func formWords() []string { return formWordList }

@@ -167,8 +167,8 @@ func (s *Machine) restore(saved [2]bool) {
 	s.SignalIf(saved[1], engine.SignalCredential)
 }
 
-// read returns the taint of the secrets that were read according to the effects since
-// then and the signals.
+// read returns the taint of the secrets that were read, according to the effects with
+// index since and above, and the signals.
 func (s *Machine) read(since int, argv []abstract.Arg) abstract.Taint {
 	t := s.filesRead(since)
 	if s.Out.Signals[engine.SignalEnvDump] {
@@ -369,7 +369,7 @@ func (n *Notes) Flow(in Input, command int, to string, a abstract.Arg, login boo
 // leastToken is shorter than any token that is recognisable by its form.
 const leastToken = 12
 
-// maxFlows bounds what is noted of one action.
+// maxFlows bounds what is noted for one action.
 const maxFlows = 64
 
 func (n *Notes) flows(f abstract.RawFlow) {

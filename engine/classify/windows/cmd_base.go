@@ -126,7 +126,7 @@ func (w *interpreter) elsewhere(name string, host abstract.Arg, f func()) {
 	})
 }
 
-// branch runs f, which may not run.
+// branch interprets f, which might not run.
 func (w *interpreter) branch(f func()) {
 	dirs := w.dirs
 	w.maybe++
