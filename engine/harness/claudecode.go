@@ -43,7 +43,7 @@ func claudeKeys() keys {
 		message: "last_assistant_message", again: "stop_hook_active"}
 }
 
-// maxChanged bounds the paths that are taken over from a response.
+// maxChanged bounds the paths that are read from a response.
 const maxChanged = 1000
 
 // changedFiles returns the paths that were changed according to the response to a shell command.

@@ -216,7 +216,7 @@ type codexChange struct {
 
 func codexChanges(raw json.RawMessage) map[string]codexChange {
 	var changes map[string]codexChange
-	_ = json.Unmarshal(orNull(raw), &changes) // what can be read of them is
+	_ = json.Unmarshal(orNull(raw), &changes) // changes that can be read are kept
 	return changes
 }
 

@@ -37,7 +37,7 @@ func patchCalls(args map[string]any) []toolCall {
 	return calls
 }
 
-// patchedFile is what a patch does with a file.
+// patchedFile is what a patch does to a file.
 type patchedFile struct {
 	mark, name, to string
 	added          []string

@@ -124,8 +124,8 @@ func Latest(e engine.Event) ([]engine.Event, error) {
 	return t.Events, nil
 }
 
-// Mentions reports whether the end of an event's transcript has one of some words:
-// raw text, which nothing records.
+// Mentions reports whether the end of an event's transcript contains one of some
+// words: raw text, which nothing records.
 func Mentions(e engine.Event, words []string) bool {
 	tail, err := readTail(e.Transcript, transcriptTail)
 	return err == nil && slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(tail, []byte(w)) })
@@ -233,5 +233,6 @@ func countLine(u *engine.Usage, line []byte) {
 	u.Counted = max(u.Counted, n)
 }
 
-// maxTokens limits what one message counts: a transcript can say any number.
+// maxTokens limits what one message counts: a transcript can contain any
+// number.
 const maxTokens = 1 << 30

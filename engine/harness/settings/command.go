@@ -50,8 +50,8 @@ func (c HookCommand) word(path string) string {
 // posix reports whether a shell of POSIX starts the line of a hook.
 func (c HookCommand) posix() bool { return c.System != "windows" }
 
-// absolute reports whether a path is one on some system: settings are read wherever
-// they were written.
+// absolute reports whether a path is absolute on some system: settings are read
+// wherever they were written.
 func absolute(path string) bool {
 	drive := len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') && (path[0]|0x20 >= 'a' && path[0]|0x20 <= 'z')
 	return drive || strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\\`)

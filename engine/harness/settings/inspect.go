@@ -260,7 +260,8 @@ func waitOf(words []string) int {
 	return n
 }
 
-// splitLine is splitShell for lines that may be of others: nil if it cannot be read.
+// splitLine is splitShell for lines that others may have written: nil if one cannot
+// be read.
 func splitLine(line string) []string {
 	words, err := splitShell(line)
 	if err != nil {

@@ -34,8 +34,8 @@ func (p Places) folder(variable, name string) string {
 	return filepath.Join(p.Home, name)
 }
 
-// managed is a file or folder of managed settings: under a folder of each system, of which one that is
-// empty is not known.
+// managed is a file or folder of managed settings, under the folder of the system; empty: that is not
+// known.
 func (p Places) managed(below managedFolders, name string) string {
 	folder := map[string]string{"linux": below.linux, "darwin": below.mac, "windows": below.windows}[p.OS]
 	if folder == "" {
