@@ -90,7 +90,7 @@ func hostDigits(a *engine.Action) []string {
 	return list
 }
 
-// creates lists the paths that will exist only once the action ran.
+// creates lists the paths that will exist only once the action has run.
 func creates(a *engine.Action) []string {
 	var keys []string
 	if a == nil {

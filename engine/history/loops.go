@@ -27,7 +27,7 @@ func (a *agentState) undoes(act *engine.Action) bool {
 	return false
 }
 
-// cycle finds the period of calls that the agent repeats, with one more call.
+// cycle finds the period of calls that the agent repeats, given one more call.
 func (a *agentState) cycle(print string) engine.CycleFacts {
 	var best engine.CycleFacts
 	for period := 2; period <= cycleSpan; period++ {

@@ -77,7 +77,8 @@ func (l *LateReviews) start(id string, decide func(context.Context) (engine.Deci
 	})
 }
 
-// make reviews. A review that panics is a failure like any other.
+// make carries out the review. A review that panics is a failure like any
+// other.
 func (v *lateReview) make(ctx context.Context, decide func(context.Context) (engine.Decision, error)) {
 	defer close(v.done)
 	defer func() {

@@ -83,7 +83,7 @@ type replay struct {
 	find   func(digest string) (*review.Policy, error)
 	known  map[string]*review.Policy // by digest; nil: not available
 	early  *early                    // the latest call that was answered before its review; nil: none is open
-	came   *review.Result            // what the policy of the latest record says about it now; nil: nobody was asked
+	came   *review.Result            // the result of the latest record's policy for it now; nil: it was not evaluated
 }
 
 func newReplay(policies func(digest string) (*review.Policy, error), env engine.Env) *replay {

@@ -68,7 +68,7 @@ func NewCollector(since int64, by Grouping) (*Collector, error) {
 	}, nil
 }
 
-// Begin starts a session: the records that follow are its.
+// Begin starts a session: the records that follow belong to it.
 func (c *Collector) Begin(session string) {
 	c.session, c.seen, c.patterns = session, false, map[patternKey]int64{}
 	c.asked.begin()

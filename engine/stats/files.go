@@ -46,7 +46,7 @@ func newFiles() *files {
 	return &files{before: newTimes(), after: newTimes(), programs: map[string]*ObservedProgram{}}
 }
 
-// see takes over an act; it reports whether that was about files.
+// see reads an act; it reports whether that was about files.
 func (f *files) see(a *engine.Act) bool {
 	if a != nil && a.Rollback != nil {
 		f.doc.Rollbacks++

@@ -156,7 +156,7 @@ func kindOf(r *engine.Record) (kind string, strictness int) {
 // the two. One without an answer counts by itself.
 func (v *interventions) act(r *engine.Record) {
 	if r.Act.Rollback != nil {
-		return // the decision has it already; what came of it is counted with the files
+		return // the decision has it already; its result is counted with the files
 	}
 	for _, w := range v.watched {
 		if w.record == r.Act.Of && !w.settled {
