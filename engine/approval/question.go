@@ -35,7 +35,7 @@ type Question struct {
 	Digest string `json:"g"`
 	Until  int64  `json:"u"` // Unix milliseconds
 	State  State  `json:"s"`
-	At     int64  `json:"at,omitempty"` // number of the control record that says the outcome
+	At     int64  `json:"at,omitempty"` // number of the control record that contains the outcome
 }
 
 // Questions are the questions of a session, oldest first.
@@ -70,7 +70,7 @@ func (qs Questions) Waiting(t int64) int {
 	return n
 }
 
-// StateAt returns the state at a time: that a question has expired needs no record.
+// StateAt returns the state at a time: a question expires without a record.
 func (q *Question) StateAt(t int64) State {
 	if q.State == Pending && t > q.Until {
 		return Expired

@@ -40,7 +40,7 @@ type Expect struct {
 	NotChanges   []string          `json:"not_changes,omitempty"`   // paths that it neither writes nor deletes
 	Intervention string            `json:"intervention,omitempty"`  // kind of intervention; none: there is none
 	Source       string            `json:"source,omitempty"`        // prefilter: decided before any score was computed
-	Granted      string            `json:"granted,omitempty"`       // proof for which the person is not asked: reads, undo, approved; no: the agent asks
+	Granted      string            `json:"granted,omitempty"`       // proof that makes asking the person unnecessary: reads, undo, approved; no: the agent asks
 	Failure      string            `json:"failure,omitempty"`       // text in the reason why no decision was made
 }
 

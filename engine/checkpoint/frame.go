@@ -33,7 +33,7 @@ const (
 // ErrDamaged means that the contents of the store differ from what was written.
 var ErrDamaged = errors.New("the store is damaged")
 
-// keys encrypts and identifies what holds credentials.
+// keys encrypts and identifies contents with credentials.
 type keys struct {
 	mac  []byte
 	aead cipher.AEAD

@@ -152,11 +152,11 @@ func refused(err error) error {
 	return err
 }
 
-// maxMail limits the text of a mail in bytes.
+// maxMail limits the text of an e-mail, in bytes.
 const maxMail = 64 << 10
 
-// message is the mail. Nothing of the entry is in a header but its title, encoded, and
-// its id.
+// message returns the e-mail. Nothing of the entry is in a header but its title,
+// encoded, and its id.
 func (m *mailer) message(e notify.Entry) []byte {
 	var b bytes.Buffer
 	var to []string

@@ -43,7 +43,7 @@ type eventWriter struct {
 	control *http.ResponseController
 }
 
-// write reports whether the client has taken a string.
+// write writes a string, and reports whether the client has taken it.
 func (o *eventWriter) write(text string) bool {
 	now := time.Now()
 	if o.control.SetReadDeadline(time.Time{}) != nil || o.control.SetWriteDeadline(now.Add(streamWait)) != nil {

@@ -23,14 +23,14 @@ import (
 // Waits, in milliseconds.
 const (
 	sendWait     = 1000  // a process that takes nothing is stopped, or starved
-	greetingWait = 1000  // as one that does not greet
+	greetingWait = 1000  // so is one that sends no greeting
 	reserve      = 1500  // of the agent's time, for a denial
 	answerWait   = 15000 // the shortest time-out of an event that can be denied leaves as much for `reviewer hook`
 )
 
-// Main passes on the event on standard input, for a command line as `reviewer hook` has it
-// with the word hook, and returns the exit code. It may not return: `reviewer hook` then runs
-// in place of this process.
+// Main passes on the event on standard input, given the arguments of `reviewer hook`
+// including the word hook, and returns the exit code. It may not return: `reviewer hook` then
+// runs in place of this process.
 func Main(args []string) (exit int) {
 	c := client{args: args, began: time.Now()}
 	if exit, ok := c.ask(); ok {
