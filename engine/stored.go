@@ -121,7 +121,7 @@ const ActLateReview = "late_review"
 // It counts as blocked.
 const LateReviewFailed = "failed"
 
-// LateReview is what a review found out about a call that had been answered before it.
+// LateReview is the result of the review of a call that had been answered before it.
 type LateReview struct {
 	Call     string    `json:"call,omitempty"` // as action.resource of the call, shortened
 	Findings []Finding `json:"findings,omitempty"`

@@ -26,7 +26,7 @@ const (
 // Max limits the questions of one session that wait at the same time. It bounds the history.
 const Max = 16
 
-// digestLength is how much of a digest a history keeps, in hex digits.
+// digestLength is the length of a digest that a history keeps, in hex digits.
 const digestLength = 32
 
 // Question is a question in the history of a session.

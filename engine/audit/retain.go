@@ -18,11 +18,12 @@ import (
 )
 
 const (
-	// idleAfter is how long a session must be idle before the budget may delete
-	// its older files.
+	// idleAfter is the time for which a session must be idle before the budget
+	// may delete its older files.
 	idleAfter = time.Hour
-	// overAfter is how long a session must be idle before the budget may delete
-	// it completely: what it knew (denials, secrets read) is lost with it.
+	// overAfter is the time for which a session must be idle before the budget
+	// may delete it completely: what it knew (denials, secrets read) is lost
+	// with it.
 	overAfter = 24 * time.Hour
 )
 

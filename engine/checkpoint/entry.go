@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what a path is.
+// Kind is the kind of an entry.
 type Kind string
 
 // The kinds of entries.
@@ -71,8 +71,8 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// Change is how a path differs between two checkpoints. A nil entry means that
-// the path did not exist.
+// Change is the difference of a path between two checkpoints. A nil entry
+// means that the path did not exist.
 type Change struct {
 	Path          string
 	Before, After *Entry

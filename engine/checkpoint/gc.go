@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Collected is what a collection removed.
+// Collected is the result of a collection.
 type Collected struct {
 	Expired int   // checkpoints that can no longer be restored
 	Freed   int64 // bytes

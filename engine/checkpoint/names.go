@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// system is how a file system treats names. Some treat upper and lower case alike: there, a
-// file is found by names that its folder does not list.
+// system describes how a file system treats names. Some treat upper and lower case alike:
+// there, a file is found by names that its folder does not list.
 type system struct {
 	lstat func(root *os.Root, name string) (fs.FileInfo, error)
 	folds func(dir string) bool // reports whether the file system of a folder treats upper and lower case alike; it may write to the folder

@@ -50,9 +50,9 @@ type scanner struct {
 	fault  error
 }
 
-// slack is how long before a scan a file must have changed for its times to prove that it did
-// not change since it was read: file systems without nanoseconds have a resolution of one
-// second, FAT of two.
+// slack is the time before a scan by which a file must have changed for its times to prove
+// that it did not change since it was read: file systems without nanoseconds have a
+// resolution of one second, FAT of two.
 const slack = 2 * time.Second
 
 // scan returns the state of the workspace. Files that changed since the index

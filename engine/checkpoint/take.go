@@ -98,7 +98,7 @@ func (s *Store) known(head *Checkpoint) (_ tree, indexed bool, err error) {
 	return t, false, err
 }
 
-// look returns the present state of the workspace.
+// look returns the current state of the workspace.
 func (s *Store) look(ctx context.Context, r Request, head *Checkpoint, before tree, indexed bool) (*scanner, error) {
 	index := before
 	if !indexed {

@@ -251,7 +251,8 @@ func namesOf(k *marks.Marker, text string, a *engine.Action) []string {
 	return k.OfNames(text)
 }
 
-// maxError is how much of an error's text is used to find its class: the first lines.
+// maxError limits the text of an error that is used to find its class, in bytes: the
+// first lines.
 const maxError = 16 << 10
 
 // resource returns the text that identifies the call for access rules.

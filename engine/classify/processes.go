@@ -31,7 +31,7 @@ func startsOf(r *toolReader, a *engine.Action) []engine.Started {
 	return list[:min(len(list), engine.MaxStarted)]
 }
 
-// maxStarting is how many bytes of a command are searched for its line.
+// maxStarting limits the bytes of a command from which its line is made.
 const maxStarting = 4 << 10
 
 func firstBytes(s string, n int) string { return s[:min(len(s), n)] }
@@ -65,7 +65,8 @@ func listsProcesses(set *rows.Set, a *engine.Action) bool {
 	})
 }
 
-// maxProcessText is how many bytes of an answer are searched for process ids.
+// maxProcessText limits the bytes of an answer that are searched for process
+// ids.
 const maxProcessText = 16 << 10
 
 var (

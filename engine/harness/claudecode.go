@@ -47,7 +47,7 @@ func claudeKeys() keys {
 const maxChanged = 1000
 
 // changedFiles returns the paths that were changed according to the response to a shell command.
-// The client gives up easily, and does not say so in each response.
+// The client often gives up on finding them, and does not always report that.
 func changedFiles(response json.RawMessage) []string {
 	var said struct {
 		Diff struct {

@@ -60,7 +60,7 @@ func DecodeGemini(event string, raw []byte, project string) (engine.Event, error
 }
 
 // GeminiTimeout returns the time that the client gives a hook, for the same reasons as
-// ClaudeCodeTimeout. Its settings have it in milliseconds.
+// ClaudeCodeTimeout. Its settings give it in milliseconds.
 func GeminiTimeout(event string) time.Duration {
 	switch gemini().phase(event) {
 	case engine.PhasePre, engine.PhasePost:

@@ -59,8 +59,8 @@ type Harness struct {
 	// published code and documentation.
 	Unverified bool
 
-	// Project names the environment variable that holds the project's folder; empty: the
-	// agent sets none.
+	// Project names the environment variable with the project's folder; empty: the agent
+	// sets none.
 	Project string
 
 	// Programs are the names under which the agent runs, and Marker is the

@@ -82,7 +82,7 @@ func (c *checkRun) again() [editKinds]int64 {
 }
 
 // changed records a change for each check: of its inputs, or of the work. Which
-// kinds of edits undermine a check is for policy to say.
+// kinds of edits undermine a check is up to policy.
 func (a *agentState) changed(e *engine.Effect, own bool) {
 	key, tests := truncateKey(e.Place()), e.Class == engine.ClassTest || e.Class == engine.ClassCI
 	for i := range a.Checks {

@@ -265,7 +265,7 @@ func (h *State) deniedHarms() []string {
 // forgotten is taken over again. It belongs to FoldVersion.
 const maxTakenFrom = 16
 
-// takenFrom is how far another session was read.
+// takenFrom records how far another session was read.
 type takenFrom struct {
 	Chain string `json:"c"` // first digits of its chain
 	N     int64  `json:"n"`
@@ -273,7 +273,7 @@ type takenFrom struct {
 
 func (t *takenFrom) size() int { return len(t.Chain) + 16 + digits(t.N) }
 
-// Given is what other sessions can inherit from a session.
+// Given contains what other sessions can take over from a session.
 type Given struct {
 	Stop    *Stopped
 	Denials []engine.TakenDenial

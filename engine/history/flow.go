@@ -260,8 +260,8 @@ func (h *State) writes(a *engine.Action) []engine.Label {
 	return list
 }
 
-// maxHosts is how many contacted hosts the session remembers. A host that is forgotten counts
-// as new again.
+// maxHosts limits the contacted hosts that the session remembers. A host that is forgotten
+// counts as new again.
 const maxHosts = 64
 
 func (h *State) newHosts(a *engine.Action) int64 {

@@ -98,8 +98,8 @@ func keepLast[T any](s []T, n int) []T {
 // keyDigits is the digest of a key as it is in a string of digests.
 func keyDigits(key string) string { return engine.HexSum([]byte(key))[:hashDigits] }
 
-// maxUpwards is how many folders up a path is examined; below more of them, it
-// counts as not named.
+// maxUpwards is the number of folders above a path that are examined; below
+// more of them, it counts as not named.
 const maxUpwards = 40
 
 // upwards lists a path and the folders above it.
@@ -140,7 +140,7 @@ func shared(list []string, among string) int {
 	return n
 }
 
-// hashDigits is how much of a hash is kept.
+// hashDigits is the number of digits of a hash that are kept.
 const hashDigits = 8
 
 // addDigits appends hashes to a string of them, each once and at its last

@@ -130,7 +130,7 @@ func (p *ringEntry) altered() bool {
 	return p.altersAtAll() && (p.Alters&altersAgain == 0 || p.From != "" && p.Outcome == engine.OutcomeRan)
 }
 
-// maxPauses is how many pauses are examined; it belongs to FoldVersion.
+// maxPauses limits the pauses that are examined; it belongs to FoldVersion.
 const maxPauses = 3
 
 // pause is the time between a call and the same call before it.

@@ -26,7 +26,7 @@ type trackedConstraint struct {
 	Later []engine.Intent `json:"later,omitempty"` // sorted
 }
 
-// goalState is what people said so far.
+// goalState contains what people said so far.
 type goalState struct {
 	Intents     []engine.Intent     `json:"i,omitempty"` // of the latest prompt that has any
 	Names       []string            `json:"n,omitempty"` // most recent last
@@ -96,7 +96,7 @@ type ringEntry struct {
 	Turn    int64             `json:"U,omitempty"` // of a failure: record that ended the turn before, where turns are known
 }
 
-// pathEntry is what the session did to one path.
+// pathEntry records what the session did to one path.
 type pathEntry struct {
 	Key    string         `json:"p"`
 	State  string         `json:"s"` // one of LedgerStates
@@ -155,7 +155,8 @@ type callEntry struct {
 	Kept     int64          `json:"k,omitempty"` // number of the record with the result of the checkpoint before it
 }
 
-// changeSet is what an action changes: the files and the system of this machine.
+// changeSet is the kinds of changes that an action makes: to the files and the
+// system of this machine.
 type changeSet int64
 
 // The kinds of changes, which can be combined. altersAgain: the action only repeats the latest
@@ -167,8 +168,8 @@ const (
 	altersAgain
 )
 
-// bin is what some actions used: bytes written, files changed, agents started,
-// bytes of output, milliseconds.
+// bin counts the resources that some actions used: bytes written, files
+// changed, agents started, bytes of output, milliseconds.
 type bin struct {
 	N   int64    `json:"n"` // actions
 	Use [5]int64 `json:"u"` // by the order of Resources

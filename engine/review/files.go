@@ -58,7 +58,7 @@ type Unsaved struct {
 	Allowed string         // the same if the call runs
 }
 
-// duty is what is to be done about the files of a call.
+// duty describes what must be done about the files of a call.
 type duty struct {
 	pre   *engine.Record // of the call
 	after bool           // the call has ended

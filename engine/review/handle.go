@@ -126,7 +126,7 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	return r.files(ctx, key, h, answer)
 }
 
-// files does what is to be done about the files of a call, without the session's lock.
+// files does what must be done about the files of a call, without the session's lock.
 // The changes of a call are recorded before files are restored: they are the
 // session's.
 func (r *Reviewer) files(ctx context.Context, key engine.SessionKey, h *review, answer engine.Answer) (engine.Answer, error) {
@@ -186,7 +186,7 @@ type review struct {
 	policy    *Policy
 	rec       *engine.Record
 	failure   error // why the event cannot be reviewed
-	duty      *duty // what is to be done about the files of the call; nil: nothing
+	duty      *duty // what must be done about the files of the call; nil: nothing
 	back      *goesBack
 	ahead     *ahead         // it was answered before its review; nil: it was not
 	asked     *engine.Record // the record of the call whose question waits; nil: none does

@@ -29,8 +29,8 @@ type LateReviews struct {
 	begun   bool
 }
 
-// lateWait is how long a review after the answer may take. The next call waits for it, as
-// long as its own deadline allows.
+// lateWait is the time that a review after the answer may take. The next call waits for
+// it, as long as its own deadline allows.
 const lateWait = time.Minute
 
 // lateReview is a review that is being made.

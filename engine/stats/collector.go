@@ -299,7 +299,7 @@ func (p patternKey) name() string   { return joined(p.id, p.level) }
 func (i Intervention) name() string { return joined(i.Issue, i.Type, string(i.Outcome)) }
 func (e Error) name() string        { return joined(string(e.What), e.ID) }
 
-// Vocabulary reports which values an error's fields may hold.
+// Vocabulary returns the values that an error's field may have; nil: any.
 func (Error) Vocabulary(field string) []string {
 	if field != "what" {
 		return nil

@@ -13,7 +13,7 @@ type Checkpoints struct {
 	Before ReviewTime `json:"before"` // of those before calls; a call waits for it
 	After  ReviewTime `json:"after"`  // of those after calls
 	Stored int64      `json:"stored"` // bytes
-	Left   int64      `json:"left"`   // calls before which some path was left out, or not looked at
+	Left   int64      `json:"left"`   // calls before which some path was left out, or not examined
 	Failed int64      `json:"failed"`
 	Denied int64      `json:"denied"` // of these, calls that did not run
 	// Rollbacks that policy chose, and those of them that restored nothing because someone else

@@ -19,7 +19,8 @@ const (
 // Outcomes lists every Outcome.
 func Outcomes() []string { return []string{string(Helped), string(Returned), string(Open)} }
 
-// Vocabulary reports which values an intervention's fields may hold.
+// Vocabulary returns the values that an intervention's field may have; nil:
+// any.
 func (Intervention) Vocabulary(field string) []string {
 	if field == "outcome" {
 		return Outcomes()

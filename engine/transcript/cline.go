@@ -17,7 +17,7 @@ type clineMessage struct {
 	Time    float64         `json:"ts"` // milliseconds
 }
 
-// clineOrigin is where a session was started.
+// clineOrigin is the place where a session was started.
 type clineOrigin struct {
 	Session string `json:"sessionId"`
 	Version string `json:"version"`

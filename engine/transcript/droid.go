@@ -32,7 +32,7 @@ type droidMessage struct {
 	Results []droidAnswer `json:"hookResults"`
 }
 
-// droidAnswer is what a hook answered.
+// droidAnswer is the answer of a hook.
 type droidAnswer struct {
 	Exit   int    `json:"exitCode"`
 	Stdout string `json:"stdout"`

@@ -25,7 +25,7 @@ type qwenLine struct {
 	Result     qwenResult      `json:"toolCallResult"`
 }
 
-// qwenResult is what the client knows about a result.
+// qwenResult contains the client's own facts about a result.
 type qwenResult struct {
 	Status  string          `json:"status"` // success, error, cancelled
 	Display json.RawMessage `json:"resultDisplay"`

@@ -88,8 +88,8 @@ func SessionOf(format, path string) string {
 	return ""
 }
 
-// transcriptTail is how much of a transcript's end is searched for the latest
-// prompt: what a client wrote in hundreds of calls.
+// transcriptTail limits the end of a transcript that is searched for the
+// latest prompt: what a client wrote in hundreds of calls.
 const transcriptTail = 4 << 20
 
 // Request returns the latest prompt of a person in an event's transcript: raw
@@ -155,8 +155,8 @@ func readTail(path string, n int64) ([]byte, error) {
 	return b, nil
 }
 
-// usageTail is how much of what was added to a transcript is searched for usage: more
-// than a client writes between two events.
+// usageTail limits the end of an addition to a transcript that is searched for usage:
+// more than a client writes between two events.
 const usageTail = 1 << 20
 
 // Usage counts the tokens that the model wrote since an earlier event, by the event's

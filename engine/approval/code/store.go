@@ -126,7 +126,7 @@ func (s *Store) refused(ctx context.Context, why error) error {
 	return why
 }
 
-// known is what the ledger says about the code.
+// known contains what the ledger says about the code.
 type known struct {
 	digest string
 	wrong  []int64 // times of the last wrong codes, oldest first

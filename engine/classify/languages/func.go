@@ -20,8 +20,8 @@ type codeFunc struct {
 	returns    []codeValue
 }
 
-// maxCalls is how many calls of one function are evaluated individually. One call with
-// unknown arguments covers all further ones.
+// maxCalls limits the calls of one function that are evaluated individually. One call
+// with unknown arguments covers all further ones.
 const maxCalls = 32
 
 // maxRecursion limits nested calls of the same function.

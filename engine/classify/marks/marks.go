@@ -35,8 +35,8 @@ const (
 	ranks
 )
 
-// markShares is how many of 28 marks a rank may take before the others have had their
-// share: a large number of words cannot displace what is hidden.
+// markShares is the number of the 28 marks that a rank may take before the others
+// have had their share: a large number of words cannot displace what is hidden.
 var markShares = [ranks]int{10, 4, 4, 3, 3, 4, 0}
 
 // literals are the parts of a string that could have come from elsewhere, by rank, each once.

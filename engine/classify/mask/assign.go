@@ -262,8 +262,8 @@ func (a assignment) readLine(s string, i int) (assignment, bool) {
 	return a, true
 }
 
-// elsewhere reads the value of a pair whose name is itself a value, as lists of
-// environment variables and of settings have it: name: TOKEN, value: x.
+// elsewhere reads the value of a pair whose name is itself a value, as in lists
+// of environment variables and of settings: name: TOKEN, value: x.
 func (w namedSecret) elsewhere(t scanned) (assignment, bool) {
 	from := max(0, w.begin-12)
 	lead := strings.TrimRight(t.low[from:w.begin], " \t\"'\\")

@@ -13,7 +13,7 @@ const (
 	keyEnd   = "-----END "
 )
 
-// appendKeyBlocks finds PEM private keys, also where a JSON or shell string contains their line
+// appendKeyBlocks finds PEM private keys, even where a JSON or shell string contains their line
 // ends as \n, and where the end or the beginning is missing.
 func appendKeyBlocks(found []span, s string) []span {
 	last := 0 // end of the block before

@@ -118,8 +118,8 @@ func (m *Masker) remember(text string) {
 	}
 }
 
-// maxPiece is how much of a secret is searched for at once, in bytes: the time
-// to prepare a search grows with the square of the length.
+// maxPiece limits the piece of a secret that is searched for at once, in
+// bytes: the time to prepare a search grows with the square of the length.
 const maxPiece = 512
 
 func (m *Masker) know(secret, with string) {

@@ -204,7 +204,7 @@ func appendPhones(found []span, s string) []span {
 	return found
 }
 
-// phoneEnd is where a run of digits and single signs between them ends.
+// phoneEnd returns the end of a run of digits with single signs between them.
 func phoneEnd(s string, i int) int {
 	end, last := i, i
 	for ; end < len(s) && end-i < 24; end++ {

@@ -23,8 +23,9 @@ type issuedToken struct {
 	alone  bool              // not part of base64
 }
 
-// judged is how much of a run decides whether it is a token. It bounds the work
-// on a string made of prefixes; the longest headers of tokens are shorter.
+// judged is the length of the part of a run that decides whether it is a token.
+// It bounds the work on a string made of prefixes; the longest headers of
+// tokens are shorter.
 const judged = rows.MaxRun
 
 // awsID rejects the ids in Amazon's documentation and blanked ones.

@@ -100,7 +100,7 @@ func wordingOf(s string) wordSplit {
 	return w
 }
 
-// humpEnd is where the word ends that begins at i: HTTPServer has two.
+// humpEnd returns the end of the word that begins at i: HTTPServer has two.
 func humpEnd(s string, i int) int {
 	upper := Run(s, i, len(s), upperChar)
 	if upper-i > 1 {

@@ -78,7 +78,7 @@ func (s *search) folder(dir string, depth int) bool {
 func (s *search) file(name string) bool {
 	raw, err := s.f.World.ReadFile(name, maxSource)
 	if err != nil {
-		return s.f.is("told.binaries", path.Ext(name)) // else the file is too long to say
+		return s.f.is("told.binaries", path.Ext(name)) // a binary file; any other is too long to be searched
 	}
 	s.sources++
 	if s.bytes += len(raw); s.bytes > maxBytes {

@@ -32,7 +32,7 @@ func ansible(c *shell.Call) {
 	given := moduleArguments(args.Text)
 	if code, ok := moduleCommand(c, moduleSources, name, given); ok && args.Known() {
 		if file, found := strings.CutPrefix(code, "sh "); found && !holdsCode(c, file) {
-			c.Shell.Opaque("code", name) // it runs on all the hosts, and nobody can see what it is
+			c.Shell.Opaque("code", name) // it runs on all the hosts, and its code is unknown
 		}
 		c.Child(func() shell.Outcome { return c.Shell.Embed(args.With(code), c.Name, false) })
 	}
@@ -275,10 +275,10 @@ func ghAPI(c *shell.Call) {
 	}
 }
 
-// change is what an operation does to an object elsewhere without removing it: it opens it
-// to everyone (expose), grants rights to it (grant), disables its protection or its logging
-// (disable), or sets a record of names (send). The object is the kind of thing, or the
-// right.
+// change describes what an operation does to an object elsewhere without removing it: it
+// opens it to everyone (expose), grants rights to it (grant), disables its protection or
+// its logging (disable), or sets a record of names (send). The object is the kind of thing,
+// or the right.
 type change struct{ verb, object string }
 
 // optionChanges returns the change that the words and options of a command line describe,

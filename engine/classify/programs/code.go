@@ -153,7 +153,7 @@ func editorFile(c *shell.Call, function string, file abstract.Arg, flags string)
 // starts: those that go to a shell, and code.
 func debuggerCommands(c *shell.Call) {
 	if !slices.ContainsFunc(c.Args, func(a abstract.Arg) bool { return a.Is("--args") || a.Is("--") }) {
-		return // the row says the rest
+		return // the row defines the rest
 	}
 	for _, a := range c.Args {
 		m := debuggerRuns().FindStringSubmatch(a.Text)
@@ -246,9 +246,8 @@ func recipes(c *shell.Call, run func(*shell.Call) (seen bool)) {
 	}
 }
 
-// Bounds of what is looked for among the arguments of a program about which
-// nothing is known: what lies beyond them is not a command line that somebody
-// writes.
+// Bounds of the search for commands among the arguments of an unknown
+// program: what exceeds them is not a command line that a person writes.
 const (
 	maxGuessedWords = 32
 	maxGuessedText  = 8 << 10

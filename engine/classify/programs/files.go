@@ -29,8 +29,8 @@ func destination(c *shell.Call) (sources []abstract.Arg, dest abstract.Arg, inDi
 	return sources, dest, inDir && !c.Opts.Has("-T", "--no-target-directory")
 }
 
-// maxLandings is how many destinations are listed individually; beyond it, the folder is
-// reported.
+// maxLandings limits the destinations that are listed individually; beyond it, the
+// folder is reported.
 const maxLandings = 32
 
 // landing lists where sources end up.

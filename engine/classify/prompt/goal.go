@@ -276,7 +276,7 @@ type goalReader struct {
 	goal    *engine.Goal
 	intents map[engine.Intent]bool
 	before  []string // names of the sentence before, for "it" and "them"
-	look    bool     // the prompt says to look only
+	look    bool     // the prompt asks only to look
 	maybe   bool     // the sentence is conditional
 }
 

@@ -35,7 +35,7 @@ func WithoutTags(s string) string {
 // maxTag bounds what counts as markup, in bytes.
 const maxTag = 40
 
-// maxTrouble is how much of an error is examined from either end, in bytes: the
+// maxTrouble limits what is examined of an error from either end, in bytes: the
 // error itself is at the beginning or, after what went well, at the end.
 const maxTrouble = 4 << 10
 

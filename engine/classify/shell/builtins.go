@@ -119,7 +119,7 @@ func (s *Machine) searched(dir abstract.Value, a abstract.Arg) []abstract.Value 
 	return dirs
 }
 
-// emptyTarget is where cd "$X" and cd $X stay or go if X is empty.
+// emptyTarget returns the directories after cd "$X" and cd $X if X is empty.
 func (s *Machine) emptyTarget(a abstract.Arg) []abstract.Value {
 	if a.Quoted {
 		return s.Scope.Dirs

@@ -137,7 +137,7 @@ func (s *Machine) takenOver(words []abstract.Arg) {
 	}
 }
 
-// fromOf is what a process substitution in the place of a word would read.
+// fromOf returns what a process substitution in the place of a word would read.
 func fromOf(a abstract.Arg) abstract.Arg {
 	if a.From == nil {
 		return abstract.Arg{}
@@ -145,7 +145,7 @@ func fromOf(a abstract.Arg) abstract.Arg {
 	return *a.From
 }
 
-// wholeEnvironment is what a shell prints of all its variables.
+// wholeEnvironment returns what a shell prints about all its variables.
 func (s *Machine) wholeEnvironment() abstract.Arg { return s.WholeEnvironment() }
 
 // WholeEnvironment is the output of a program that prints all variables.

@@ -144,7 +144,7 @@ func New(in Input) *Machine {
 	return s
 }
 
-// source parses code and runs it in the present scope.
+// source parses code and runs it in the current scope.
 func (s *Machine) source(src string) Outcome {
 	list, ok := s.trees[src]
 	if !ok {

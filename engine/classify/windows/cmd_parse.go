@@ -543,7 +543,7 @@ func (s *cmdMachine) input(t cmdText) {
 	}
 }
 
-// redirects writes a command's output where its redirections say.
+// redirects writes a command's output to the targets of its redirections.
 func (s *cmdMachine) redirects(t cmdText, out abstract.Arg) {
 	if s.dry || s.Full {
 		return

@@ -31,7 +31,7 @@ type Agent struct {
 	Limits  []string      // what hooks of this agent do not cover, wherever they are installed
 }
 
-// Format is how the hooks in one kind of file are written and found.
+// Format writes and finds the hooks in one kind of file.
 type Format struct {
 	// Install returns the file's text with reviewer's hooks. Everything else stays as it is, and
 	// installing again changes nothing. A nil function: nothing is written to such a file.

@@ -18,8 +18,8 @@ type HookCommand struct {
 	Home    string // absolute path of reviewer's state; in the arguments, since a repository's settings reach the environment
 	Client  string // the client's version, as it prints it; empty: unknown
 	System  string // windows, or another value of runtime.GOOS
-	// Wait is how long a hook before a call may take, where the policy lets questions wait for a
-	// person; 0: as long as usual.
+	// Wait is the time that a hook before a call may take, where the policy lets questions wait
+	// for a person; 0: as long as usual.
 	Wait time.Duration
 	// Rules are the denials that agents are to apply themselves.
 	Rules []ClientRule

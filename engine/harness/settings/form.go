@@ -123,8 +123,8 @@ func (f form) put(top, events object) object {
 	return top.set("hooks", events.bytes())
 }
 
-// fix adds what the document needs. A member that says the opposite is somebody's decision,
-// and an error.
+// fix adds what the document needs. A member with another value is a person's decision, and
+// an error.
 func (f form) fix(top object) (object, error) {
 	for _, m := range slices.Concat(f.fixed, f.pins) {
 		now := string(top.at(m.path))

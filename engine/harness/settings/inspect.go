@@ -113,7 +113,8 @@ func (s offSwitch) text() string {
 	return s.path + " = " + s.value
 }
 
-// pinned reports whether the document says of every switch that it is not to be used.
+// pinned reports whether the document contains all members that keep weaker layers
+// from turning its hooks off.
 func (f form) pinned(top object) bool {
 	return !slices.ContainsFunc(f.pins, func(m fixed) bool { return string(top.at(m.path)) != m.value })
 }

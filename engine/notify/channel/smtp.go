@@ -118,7 +118,8 @@ func (m *mailer) dial(ctx context.Context) (*smtp.Client, error) {
 	return client, nil
 }
 
-// limited is a connection of which only a number of bytes is read: the lines that a server sends have no limit.
+// limited is a connection from which only a limited number of bytes is read: the lines that a server sends have
+// no limit.
 type limited struct {
 	net.Conn
 	left int

@@ -9,8 +9,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/serve/api"
 )
 
-// heartbeat is how often a stream without events gets a comment, so that both sides notice a
-// broken connection. streamWait is how long a client may take for one write.
+// heartbeat is the interval at which a stream without events gets a comment, so that both
+// sides notice a broken connection. streamWait is the time that a client may take for one
+// write.
 const (
 	heartbeat  = 15 * time.Second
 	streamWait = 10 * time.Second

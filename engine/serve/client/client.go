@@ -97,7 +97,7 @@ func unreached(err error) string {
 	return ""
 }
 
-// meet waits for the greeting, and looks at who sent it.
+// meet waits for the greeting, and checks who sent it.
 func (c *client) meet(s *socket, home string, want expected) (process, bool) {
 	b, err := s.receive(greetingWait)
 	if err == syscall.EPIPE || err == syscall.ECONNRESET {
@@ -233,7 +233,7 @@ func (c *client) pipe(program string, args, env []string) int {
 	return state.ExitCode()
 }
 
-// lost ends a call that nobody reviewed with a denial, which is what exit code 2 means.
+// lost ends a call that nobody reviewed with a denial: exit code 2.
 func (c *client) lost(err error) int {
 	_ = writeAll(2, []byte("reviewer could not review this call, so it does not run: reviewer cannot be started: "+err.Error()+
 		". Run `reviewer doctor` in a terminal to find the cause; do not try to get around it.\n"))

@@ -9,14 +9,14 @@ import (
 // program.
 type process struct{ comm int }
 
-// expected is what the process at the other end of the socket must have in common with this one,
-// or with the installed program.
+// expected contains what the process at the other end of the socket must have in common with
+// this one, or with the installed program.
 type expected struct {
 	program          string
 	file, mounts, at identity
 }
 
-// identity is that of a file; the zero value is that of none. Names alone prove nothing: in a
+// identity identifies a file; the zero value identifies none. Names alone prove nothing: in a
 // namespace of its own, a process can have any file at any path.
 type identity struct{ device, inode uint64 }
 
@@ -45,7 +45,7 @@ func (i identity) is(name string) bool { return i != identity{} && identify(name
 // greeting: it must be the one that answers with what only this process knows, and
 // still be running then.
 //
-// Under `reviewer run` it is different: this process may not look at those outside, and nothing inside can write to
+// Under `reviewer run` it is different: this process may not examine those outside, and nothing inside can write to
 // the state directory, so that whoever listens there is outside. The supervisor has checked it.
 func watch(pid int32, want expected, home string) (process, string) {
 	at := "/proc/" + strconv.Itoa(int(pid))
