@@ -76,7 +76,7 @@ func (c *Collector) Begin(session string) {
 	c.acts.begin()
 }
 
-// End finishes the session. stopped: it may not continue.
+// End finishes the session. stopped: it cannot continue.
 func (c *Collector) End(stopped bool) {
 	c.acts.end()
 	for p := range c.patterns {

@@ -195,9 +195,9 @@ func (s *translator) close() Transcript {
 	return s.out
 }
 
-// denials are the beginnings of reviewer's answers to a call that may not run, in the
-// texts of the default policy. Some agents report a denial as a failure with no other
-// mark.
+// denials are the beginnings of reviewer's answers to a call that must not run, in
+// the texts of the default policy. Some agents report a denial as a failure with no
+// other mark.
 var denials = []string{
 	"Blocked by rule ", "Needs approval (rule ", "This session was stopped by ", "This session was permanently ended by ",
 	"reviewer could not review this call", "reviewer denied this call",

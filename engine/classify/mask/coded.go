@@ -20,7 +20,7 @@ const longWord = 16
 func (m *Masker) knowWords(secret, with string) {
 	words := strings.FieldsFunc(lineEnds.Replace(secret), func(r rune) bool { return strings.ContainsRune(" \t\r\n;\"'`", r) })
 	for _, w := range words {
-		for _, part := range []string{w, w[strings.LastIndexByte(w, '/')+1:]} { // the last element is the name of a program that is run by such a path
+		for _, part := range []string{w, w[strings.LastIndexByte(w, '/')+1:]} { // also the name of a program in a path
 			if part != secret && len(part) >= longWord && len(part) <= maxPiece {
 				m.know(part, with)
 			}

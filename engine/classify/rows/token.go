@@ -83,7 +83,7 @@ func TokenKind(name string) bool {
 
 const nameChars = digits + capital + small + "_-"
 
-// Narrow reports why the user's and the project's layer may not have a form: rules cannot
+// Narrow reports why the user's and the project's layer cannot have a form: rules cannot
 // see what is masked, so the forms of these layers must not match names, hosts or paths.
 func (f Form) Narrow() error {
 	switch {

@@ -23,7 +23,7 @@ type interpreter struct {
 	env   map[string]abstract.Arg // variables of the environment that the code sets, in lower case
 	files map[string]abstract.Arg // what the code has written to a file so far
 	frame winFrame
-	maybe int // enclosing branches that may not be taken
+	maybe int // enclosing branches that might not be taken
 }
 
 // winFrame describes how the running code was started.

@@ -29,8 +29,8 @@ const (
 )
 
 // Main passes on the event on standard input, given the arguments of `reviewer hook`
-// including the word hook, and returns the exit code. It may not return: `reviewer hook` then
-// runs in place of this process.
+// including the word hook, and returns the exit code. It might not return: `reviewer hook`
+// then runs in place of this process.
 func Main(args []string) (exit int) {
 	c := client{args: args, began: time.Now()}
 	if exit, ok := c.ask(); ok {
