@@ -142,7 +142,8 @@ type Flow struct {
 	Host     string   `json:"host,omitempty"`     // host or service that receives the secret; empty: unknown
 	Image    string   `json:"image,omitempty"`    // image of the container that receives the secret, instead of a host
 	Loopback bool     `json:"loopback,omitempty"` // the host is this machine
-	// The host belongs to the issuer of the secret (words flows.owners), or to the name of the variable.
+	// The host belongs to the issuer of the secret (words flows.owners), or matches the name of the
+	// variable.
 	Own     bool `json:"own,omitempty"`
 	Part    bool `json:"part,omitempty"`  // only some lines or fields of a file
 	Login   bool `json:"login,omitempty"` // the secret is used to authenticate: in a header or as a password
@@ -211,7 +212,7 @@ type Location string
 const (
 	LocationInside   Location = "inside"    // under the workspace
 	LocationSelf     Location = "self"      // the workspace itself, or everything in it
-	LocationWorktree Location = "worktree"  // under another working tree of the workspace's repository, or such a tree that git worktree makes or removes
+	LocationWorktree Location = "worktree"  // under another working tree of the workspace's repository, or under one that git worktree adds or removes
 	LocationAncestor Location = "ancestor"  // contains the workspace
 	LocationTemp     Location = "temp"      // under a temporary directory that does not contain the workspace
 	LocationBeside   Location = "beside"    // under a temporary directory that also contains the workspace: scratch, or someone's work
@@ -351,8 +352,8 @@ type Effect struct {
 	Scoped bool `json:"scoped,omitempty"`
 }
 
-// Place returns the effect's path, after its host unless that is this machine;
-// empty where the effect has no path.
+// Place returns the effect's path, preceded by its host unless that is this
+// machine; empty where the effect has no path.
 func (e *Effect) Place() string {
 	if e.Host == "" || e.Short == "" {
 		return e.Short
@@ -397,12 +398,12 @@ const VerbList = "list"
 // with git worktree.
 const ObjectWorktree = "worktree"
 
-// LocationNamed is the location under which paths count that a person named,
-// wherever they are.
+// LocationNamed is the location of paths that a person named, wherever they
+// are.
 const LocationNamed = "named"
 
-// The states of a path in the ledger, mildest first: of two, the later one
-// takes precedence.
+// The states of a path in the ledger, mildest first: of two, the one later
+// in this list takes precedence.
 const (
 	LedgerRead    = "read"
 	LedgerCreated = "created"

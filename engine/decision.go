@@ -88,7 +88,8 @@ type Decision struct {
 // score.
 const SourcePrefilter = "prefilter"
 
-// Grants reports whether the person's own prompt is skipped. At a request that needs a proof.
+// Grants reports whether the person's own prompt is skipped. At a request, that requires a
+// proof.
 func (d *Decision) Grants() bool { return d.Grant && d.Decision == Allow && d.Enforced == Allow }
 
 // Fallback is the answer to a call that was to run in a modified form and

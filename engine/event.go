@@ -206,7 +206,7 @@ type Usage struct {
 	Tokens  int64 `json:"tokens"`            // tokens that the model wrote since the previous event
 	Skipped int64 `json:"skipped,omitempty"` // bytes of the agent's record that were not read, since there were too many
 	To      int64 `json:"to"`                // offset in the agent's record up to which it was read, in bytes
-	// Digest of the id of the last message that was read, of which more may follow.
+	// Digest of the id of the last message that was read, more of which may follow.
 	Message string `json:"message,omitempty"`
 	Counted int64  `json:"counted,omitempty"` // tokens of the last message read that were counted so far
 }

@@ -45,7 +45,7 @@ const (
 	FactSpread       = "spread"         // a path outside the workspace was written; see session.elsewhere
 )
 
-// FactNames lists every name that Input.Facts may hold.
+// FactNames lists every name that Input.Facts may contain.
 func FactNames() []string {
 	return []string{
 		FactReadsOnly, FactChanges, FactChangesFiles, FactDeletes, FactRecursiveDelete, FactOutside, FactExternal,

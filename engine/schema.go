@@ -124,8 +124,8 @@ func (s schemaMaker) ref(t reflect.Type) map[string]any {
 	return map[string]any{"$ref": "#/definitions/" + name}
 }
 
-// name is what a type's definition is called: as the type, with its package in front
-// where a type of another package has that name already.
+// name returns the name of a type's definition: that of the type, with its package
+// in front where a type of another package has that name already.
 func (s schemaMaker) name(t reflect.Type) string {
 	name := strings.ToLower(t.Name()[:1]) + t.Name()[1:]
 	if other, taken := s.types[name]; taken && other != t {

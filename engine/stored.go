@@ -121,7 +121,7 @@ const ActLateReview = "late_review"
 // It counts as blocked.
 const LateReviewFailed = "failed"
 
-// LateReview is what a review found out about a call that had been answered before it.
+// LateReview is the result of the review of a call that had been answered before it.
 type LateReview struct {
 	Call     string    `json:"call,omitempty"` // as action.resource of the call, shortened
 	Findings []Finding `json:"findings,omitempty"`
@@ -148,16 +148,16 @@ type LateFacts struct {
 	Reason   string  `json:"reason,omitempty"` // primary reason of the review, shortened
 }
 
-// ActTaken records what a session took from another one of the same person in its workspace,
-// before it was used. A stop that was taken is an act of kind EmergencyStop.
+// ActTaken records what a session took over from another one of the same person in its
+// workspace, before it was used. A stop that was taken over is an act of kind EmergencyStop.
 const ActTaken = "taken"
 
-// ActResumed records that a call runs that waited until a person approved it: Act.Of is the
-// id of the call's record.
+// ActResumed records that a call runs after it waited for a person's approval: Act.Of is
+// the id of the call's record.
 const ActResumed = "resumed"
 
-// Taken is what a session takes from another one. The decisions of the session depend on
-// this record only, and not on the other chain.
+// Taken is what a session takes over from another one. The decisions of the session
+// depend on this record only, and not on the other chain.
 type Taken struct {
 	Harness string        `json:"harness"` // of the other session
 	Session string        `json:"session"` // its id
@@ -170,7 +170,7 @@ type Taken struct {
 // From names the other session.
 func (t *Taken) From() string { return "from session " + t.Session + " of " + t.Harness }
 
-// Text counts what was taken.
+// Text counts what was taken over.
 func (t *Taken) Text() string {
 	var parts []string
 	if n := t.denied(); n > 0 {
@@ -191,7 +191,7 @@ func (t *Taken) denied() int {
 	return len(calls)
 }
 
-// MaxTaken limits the denials, and the limits, that are taken at a time.
+// MaxTaken limits the denials, and the limits, that are taken over at a time.
 const MaxTaken = 16
 
 // TakenDenial is one effect of a call that was denied there.
@@ -212,9 +212,10 @@ type TakenLimit struct {
 	Factor float64 `json:"factor"`
 }
 
-// Request is what the record of a request has besides the facts of its call: a request is the
-// moment at which an agent is about to ask a person about a call. What it says about other
-// sessions is written here before it is used, so that the chain alone determines the answer.
+// Request is what the record of a request contains besides the facts of its call: a request
+// is the moment at which an agent is about to ask a person about a call. What it says about
+// other sessions is written here before it is used, so that the chain alone determines the
+// answer.
 type Request struct {
 	Of         string        `json:"of,omitempty"`         // id of the record of the call; absent: it is unknown
 	Form       string        `json:"form,omitempty"`       // form of the call; absent: it is not understood completely

@@ -26,7 +26,7 @@ const (
 // Max limits the questions of one session that wait at the same time. It bounds the history.
 const Max = 16
 
-// digestLength is how much of a digest a history keeps, in hex digits.
+// digestLength is the length of a digest that a history keeps, in hex digits.
 const digestLength = 32
 
 // Question is a question in the history of a session.
@@ -35,7 +35,7 @@ type Question struct {
 	Digest string `json:"g"`
 	Until  int64  `json:"u"` // Unix milliseconds
 	State  State  `json:"s"`
-	At     int64  `json:"at,omitempty"` // number of the control record that says the outcome
+	At     int64  `json:"at,omitempty"` // number of the control record that contains the outcome
 }
 
 // Questions are the questions of a session, oldest first.
@@ -70,7 +70,7 @@ func (qs Questions) Waiting(t int64) int {
 	return n
 }
 
-// StateAt returns the state at a time: that a question has expired needs no record.
+// StateAt returns the state at a time: a question expires without a record.
 func (q *Question) StateAt(t int64) State {
 	if q.State == Pending && t > q.Until {
 		return Expired

@@ -2,7 +2,7 @@ package approval
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// Step is what the process that holds up a call does next.
+// Step is the next step of the process that holds up a call.
 type Step struct {
 	Wait   bool           // the question is pending
 	Allow  bool           // the call runs; neither: it does not

@@ -151,8 +151,8 @@ func (c *chain) newestLineIs(e end) bool {
 }
 
 // load reads the state from scratch: from the snapshot if it fits the files,
-// else from the newest keyframe. If a snapshot no longer fits, it returns how
-// many records that one covered, and of which chain.
+// else from the newest keyframe. If a snapshot no longer fits, lost is the
+// number of records that it covered, and their chain.
 func (c *chain) load(mac func([]byte) string) (lost lastLength, err error) {
 	c.close()
 	c.state, c.end, c.saved = history.New(), end{File: 1}, 0
@@ -215,7 +215,7 @@ func (c *chain) torn(size int64) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// place is a line that may hold a state.
+// place is a line that may contain a state.
 type place struct {
 	offset, line int64
 	raw          []byte

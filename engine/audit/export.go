@@ -39,7 +39,7 @@ func NewExporter(format string) (Exporter, error) {
 type JSON struct{ Lines bool }
 
 // Export stops at the first record that cannot be read; what was written until
-// then is not a valid array, so that it cannot be mistaken for the whole.
+// then is not a valid array, so it cannot be mistaken for the whole.
 func (j JSON) Export(w io.Writer, records iter.Seq2[*engine.Record, error]) error {
 	out := bufio.NewWriter(w)
 	begin, between, end := "[\n", ",\n", "\n]\n"
@@ -76,8 +76,8 @@ func (j JSON) Export(w io.Writer, records iter.Seq2[*engine.Record, error]) erro
 	return nil
 }
 
-// CSV writes a table with a heading, for spreadsheets: no cell is interpreted
-// as a formula.
+// CSV writes a table with a header row, for spreadsheets: no cell is
+// interpreted as a formula.
 type CSV struct{}
 
 // Export writes one row per record, the newest last.

@@ -180,9 +180,9 @@ func TestKilledProcessesLoseNoAnswer(t *testing.T) {
 	mustVerify(t, s)
 }
 
-// TestTornLinesAreMended leaves each beginning of a line, as a kill within
+// TestTornLinesAreRepaired leaves each beginning of a line, as a kill within
 // write(2) would.
-func TestTornLinesAreMended(t *testing.T) {
+func TestTornLinesAreRepaired(t *testing.T) {
 	for _, fileHeld := range []int{0, 3} {
 		for _, keep := range []int{1, 20, 100, 300} {
 			s := testStore(t)
@@ -262,9 +262,9 @@ func TestFullDiskLeavesNoHalfLine(t *testing.T) {
 	mustVerify(t, s)
 }
 
-// TestShortWritesAreTakenBack lets each write of a long session fail once, at
+// TestShortWritesAreUndone lets each write of a long session fail once, at
 // several lengths.
-func TestShortWritesAreTakenBack(t *testing.T) {
+func TestShortWritesAreUndone(t *testing.T) {
 	s := testStore(t)
 	s.KeyframeEvery, s.RotateBytes = 8, 12_000
 	var written, failAt int

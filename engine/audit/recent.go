@@ -11,7 +11,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// Recent is a session that other ones can take something from.
+// Recent is a session from which others can take over denials, limits or a
+// stop.
 type Recent struct {
 	Key   engine.SessionKey
 	Chain string
@@ -19,11 +20,11 @@ type Recent struct {
 }
 
 // Recent returns the sessions of a workspace that were written to since a time in Unix
-// milliseconds, without that of own. It takes no lock: of a session that is being written to,
-// the records so far are read. A session that cannot be read is left out: its damage denies
-// its own calls only.
+// milliseconds, except own. It takes no lock: of a session that is being written to, the
+// records so far are read. A session that cannot be read is left out: its damage denies its
+// own calls only.
 //
-// Of the other sessions it costs one look at a file each.
+// For each of the other sessions, it costs one look at a file.
 func (s *Store) Recent(own engine.SessionKey, workspace string, since int64) ([]Recent, error) {
 	dirs, err := s.sessionDirs()
 	if err != nil {

@@ -18,11 +18,12 @@ import (
 )
 
 const (
-	// idleAfter is how long a session must be idle before the budget may delete
-	// its older files.
+	// idleAfter is the time for which a session must be idle before the budget
+	// may delete its older files.
 	idleAfter = time.Hour
-	// overAfter is how long a session must be idle before the budget may delete
-	// it completely: what it knew (denials, secrets read) is lost with it.
+	// overAfter is the time for which a session must be idle before the budget
+	// may delete it completely: what it knew (denials, secrets read) is lost
+	// with it.
 	overAfter = 24 * time.Hour
 )
 
@@ -112,8 +113,8 @@ func (s *Store) dropOldest(chains []*purgeCandidate, now, excess int64) {
 
 const never = int64(1<<63 - 1)
 
-// nextTime returns the age by which the chain's next file competes; never if
-// the budget may not delete it.
+// nextTime returns the time of the next file that the budget may delete from
+// the chain; never if there is none.
 func (r *purgeCandidate) nextTime(now int64) int64 {
 	left := len(r.files) - r.drop
 	switch {
@@ -126,8 +127,8 @@ func (r *purgeCandidate) nextTime(now int64) int64 {
 }
 
 // preserves reports whether a chain is kept for the report about a stop: people look
-// at one later than at anything else in the log, and an agent that fills the log
-// must not be able to push it out.
+// at such a report later than at anything else in the log, and an agent that fills
+// the log must not be able to push it out.
 func (s *Store) preserves(r *purgeCandidate, now int64) bool {
 	if !r.looked {
 		r.looked, r.incident = true, lastStop(r.files)
@@ -136,7 +137,7 @@ func (s *Store) preserves(r *purgeCandidate, now int64) bool {
 }
 
 // lastStop returns when policy last stopped a session, in Unix milliseconds. Files
-// that cannot be read are left for a person to examine by purge.
+// that cannot be read are skipped: purge leaves them for a person to examine.
 func lastStop(files []sizedFile) (at int64) {
 	for _, f := range files {
 		fileLines(f.path, 0, func(l Line, err error) bool {

@@ -186,8 +186,9 @@ func (s *Store) signer() (func(engine.Seal) engine.Seal, error) {
 	}, nil
 }
 
-// pkcs8Begin is how the PKCS #8 form of each ed25519 key begins (RFC 8410); the
-// 32 bytes of the seed follow. Reading it so spares each hook crypto/x509.
+// pkcs8Begin is the beginning of the PKCS #8 form of each ed25519 key (RFC
+// 8410); the 32 bytes of the seed follow. Reading it so spares each hook
+// crypto/x509.
 const pkcs8Begin = "\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20"
 
 func readSealKey(path string) (ed25519.PrivateKey, error) {

@@ -49,8 +49,8 @@ func (s *Store) Sessions() ([]Session, error) {
 	return list, nil
 }
 
-// Written lists the sessions that were written to since a time in Unix milliseconds. Of the others it costs one look at
-// a file each.
+// Written lists the sessions that were written to since a time in Unix milliseconds. For each of the others, it costs
+// one look at a file.
 func (s *Store) Written(since int64) ([]Session, error) {
 	dirs, err := s.sessionDirs()
 	if err != nil {

@@ -42,9 +42,9 @@ type Store struct {
 	Env           engine.Env   // spelled out in the ledger's open record
 	KeyframeEvery int64        // records from one keyframe to the next; 0: DefaultKeyframeEvery
 	RotateBytes   int64        // size at which a file is followed by another; 0: DefaultRotateBytes
-	BudgetBytes   int64        // sum of all files above which the oldest go; 0: DefaultBudgetBytes
-	RetainDays    int          // days after which a file goes; 0: DefaultRetainDays
-	IncidentDays  int          // days after a policy's stop for which all files of its session stay; 0: DefaultIncidentDays
+	BudgetBytes   int64        // total size above which the oldest files are deleted; 0: DefaultBudgetBytes
+	RetainDays    int          // days after which a file is deleted; 0: DefaultRetainDays
+	IncidentDays  int          // days after a stop by policy during which all files of the session are kept; 0: DefaultIncidentDays
 	Keep          bool         // nothing is deleted: the retention time is unknown
 	Sync          string       // SyncAlways, or anything else: at seals, at stops, and every second
 	SealKey       string       // file with an ed25519 private key (PKCS #8, PEM) that signs seals; empty: no signatures

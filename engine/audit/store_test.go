@@ -157,9 +157,9 @@ func TestLedgerNamesEachChainOnce(t *testing.T) {
 	}
 }
 
-// TestLedgerIsMendedAfterAKill: the process ended between the chain's first
+// TestLedgerIsRepairedAfterAKill: the process ended between the chain's first
 // line and the ledger's.
-func TestLedgerIsMendedAfterAKill(t *testing.T) {
+func TestLedgerIsRepairedAfterAKill(t *testing.T) {
 	s := testStore(t)
 	mustAdd(t, s, testKey)
 	if err := os.RemoveAll(s.ledgerDir()); err != nil {
@@ -319,7 +319,7 @@ func TestReadFindsEachRecord(t *testing.T) {
 	}
 }
 
-func TestKeyframesLieWhereTheFormatSays(t *testing.T) {
+func TestKeyframesAreWhereTheFormatSays(t *testing.T) {
 	s := testStore(t)
 	s.KeyframeEvery, s.RotateBytes = 16, 30_000
 	fill(t, s, testKey, 100)

@@ -28,7 +28,7 @@ func (c *comparison) changes(e *Expect, a *engine.Action) {
 	}
 }
 
-// Changes lists the paths that an action writes or deletes, as Effect.Short has them.
+// Changes lists the paths that an action writes or deletes, as in Effect.Short.
 func Changes(a *engine.Action) []string {
 	var list []string
 	for i := range a.Effects {

@@ -13,7 +13,7 @@ import (
 )
 
 // decoder fills Go values from YAML. It is strict: it reports anything that it does not
-// know with its place, and continues to find further problems.
+// know, with its place, and continues to find further problems.
 type decoder struct {
 	file     string
 	above    int // lines of the file above the YAML

@@ -14,7 +14,7 @@
 //	git: {notes.txt: untracked}        # clean, dirty, untracked, ignored, conflict; omitted: unknown
 //	mode: default                      # the agent's permission mode
 //	todo: why it does not pass yet                         # in a case or a row: it runs, but its failure is not counted
-//	incident: INC05                    # a real incident: a call must be stopped where the case expects it, and none before
+//	incident: INC05                    # a real incident: a call must be held up where the case expects it, and none before
 //	twin: true                         # the harmless counterpart: no call is blocked or asked about
 //	settings: {risk: {high_threshold: 0.7}}                # settings.yaml of the user's layer
 //	layers: {project: {rules/mine.yaml: "- id: …"}}        # whole files of layers

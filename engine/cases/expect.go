@@ -41,7 +41,7 @@ type Expect struct {
 	Intervention string            `json:"intervention,omitempty"`  // kind of intervention; none: there is none
 	Source       string            `json:"source,omitempty"`        // prefilter: decided before any score was computed
 	Granted      string            `json:"granted,omitempty"`       // proof with which the call is granted: reads, undo, approved; no: the agent asks
-	Failure      string            `json:"failure,omitempty"`       // part of the reason why no decision was made
+	Failure      string            `json:"failure,omitempty"`       // text in the reason why no decision was made
 }
 
 // Score is an expected score.

@@ -102,13 +102,13 @@ func TestCompareFailure(t *testing.T) {
 		expect string
 		keys   []string
 	}{
-		"not expected":           {failed, "answer: block", []string{"failure"}},
-		"expected":               {failed, "answer: block, failure: no such", nil},
-		"another":                {failed, "failure: a deadline", []string{"failure"}},
-		"no decision":            {failed, "decision: block, risk: {level: high}, failure: no such", []string{"decision", "risk"}},
-		"no other form":          {unchanged, "decision: modify, answer: ask, failure: sh-c", nil},
-		"a form that is not had": {unchanged, "rewritten: git push", []string{"rewritten"}},
-		"none":                   {pushed(), "failure: sh-c", []string{"failure"}},
+		"not expected":   {failed, "answer: block", []string{"failure"}},
+		"expected":       {failed, "answer: block, failure: no such", nil},
+		"another":        {failed, "failure: a deadline", []string{"failure"}},
+		"no decision":    {failed, "decision: block, risk: {level: high}, failure: no such", []string{"decision", "risk"}},
+		"no other form":  {unchanged, "decision: modify, answer: ask, failure: sh-c", nil},
+		"a missing form": {unchanged, "rewritten: git push", []string{"rewritten"}},
+		"none":           {pushed(), "failure: sh-c", []string{"failure"}},
 	} {
 		var keys []string
 		for _, d := range expected(t, test.expect).Compare(test.record) {

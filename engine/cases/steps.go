@@ -197,7 +197,7 @@ func (t *converter) tool(s Step, e Event) error {
 	return nil
 }
 
-// numbered replaces {n} by the number of a repeated call, from 1.
+// numbered replaces {n} with the number of a repeated call, from 1.
 func (e *Event) numbered(text string, i int) string {
 	if e.Times < 2 {
 		return text

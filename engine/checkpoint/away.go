@@ -91,7 +91,8 @@ func (w *scanner) absolute(p string) string {
 	return filepath.Join(w.root, filepath.FromSlash(p))
 }
 
-// linksAway lists the links outside the workspace that changes replace by folders.
+// linksAway lists the links outside the workspace that changes replace with
+// folders.
 func linksAway(changes []Change) []string {
 	var list []string
 	for _, c := range changes {

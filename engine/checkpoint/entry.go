@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what a path is.
+// Kind is the kind of an entry.
 type Kind string
 
 // The kinds of entries.
@@ -71,8 +71,8 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// Change is how a path differs between two checkpoints. A nil entry means that
-// the path did not exist.
+// Change is the difference of a path between two checkpoints. A nil entry
+// means that the path did not exist.
 type Change struct {
 	Path          string
 	Before, After *Entry
@@ -99,13 +99,13 @@ func (c Change) sameContents() bool {
 // Lost reports whether the former contents cannot be restored.
 func (c Change) Lost() bool { return c.Before != nil && c.Before.Kind == LeftOut }
 
-// entryLine is an Entry as a list of entries holds it: one line of JSON.
+// entryLine is an Entry in a list of entries: one line of JSON.
 type entryLine struct {
 	Path   string `json:"p,omitempty"`
 	Raw    string `json:"p64,omitempty"` // the path, if it is not UTF-8
 	Gone   bool   `json:"gone,omitempty"`
 	Kind   Kind   `json:"k,omitempty"`
-	Mode   uint32 `json:"m,omitempty"` // as Unix has it
+	Mode   uint32 `json:"m,omitempty"` // as in Unix
 	Size   int64  `json:"s,omitempty"`
 	Digest string `json:"h,omitempty"`
 	Sealed bool   `json:"x,omitempty"`
@@ -139,7 +139,8 @@ func encodeChanges(list []Change) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// text returns a string as JSON can hold it: itself, or in base64.
+// text returns a string in a form that JSON can represent: itself, or in
+// base64.
 func text(s string) (plain, raw string) {
 	if utf8.ValidString(s) {
 		return s, ""
@@ -198,7 +199,7 @@ func (l *entryLine) entry(p string) (*Entry, error) {
 	return e, nil
 }
 
-// validPath reports whether a path names something, without a way up.
+// validPath reports whether a path names something and has no .. in it.
 func validPath(p string) bool {
 	if p == "" || strings.ContainsRune(p, 0) {
 		return false
@@ -208,7 +209,7 @@ func validPath(p string) bool {
 
 const specialBits = fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 
-// unixMode returns permissions and special bits as chmod(2) has them.
+// unixMode returns permissions and special bits as chmod(2) takes them.
 func unixMode(m fs.FileMode) uint32 {
 	u := uint32(m.Perm())
 	for i, bit := range []fs.FileMode{fs.ModeSticky, fs.ModeSetgid, fs.ModeSetuid} {

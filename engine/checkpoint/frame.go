@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A frame is how contents are stored:
+// A frame is the stored form of contents:
 //
 //	magic 4 | flags 1 | digest 32 | size of the contents 8 | size of the body 8 | body | SHA-256 of all that 32
 //
@@ -33,7 +33,7 @@ const (
 // ErrDamaged means that the contents of the store differ from what was written.
 var ErrDamaged = errors.New("the store is damaged")
 
-// keys encrypts and identifies what holds credentials.
+// keys encrypts and identifies contents with credentials.
 type keys struct {
 	mac  []byte
 	aead cipher.AEAD

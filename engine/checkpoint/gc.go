@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Collected is what a collection removed.
+// Collected is the result of a collection.
 type Collected struct {
 	Expired int   // checkpoints that can no longer be restored
 	Freed   int64 // bytes
@@ -87,7 +87,8 @@ func (s *Store) wanted() (map[Digest]bool, error) {
 	return wanted, err
 }
 
-// sweep removes contents that are not needed. A pack is rewritten if half of it is not.
+// sweep removes contents that are not needed. A pack is rewritten if half of it is not
+// needed.
 func (s *Store) sweep(ctx context.Context, wanted map[Digest]bool, r *Collected) error {
 	type content struct {
 		id   Digest

@@ -11,8 +11,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/gitignore"
 )
 
-// ignore answers what git ignores in a folder: the rules of its .gitignore file,
-// and those of the folders above.
+// ignore determines what git ignores in a folder: it has the rules of its
+// .gitignore file, and those of the folders above.
 type ignore struct {
 	above      *ignore
 	dir        string // relative to the workspace

@@ -303,7 +303,7 @@ func (s *Store) state(c *Checkpoint) (tree, error) {
 	return t, err
 }
 
-// apply changes a state as a list says.
+// apply applies a list of changes to a state.
 func (s *Store) apply(t tree, id, list string) error {
 	return s.entries(id, list, func(p string, e *Entry) {
 		if e == nil {

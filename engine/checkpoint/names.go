@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// system is how a file system treats names. Some treat upper and lower case alike: there, a
-// file is found by names that its folder does not list.
+// system describes how a file system treats names. Some treat upper and lower case alike:
+// there, a file is found by names that its folder does not list.
 type system struct {
 	lstat func(root *os.Root, name string) (fs.FileInfo, error)
-	folds func(dir string) bool // whether that of a folder, which folds may change, treats upper and lower case alike
+	folds func(dir string) bool // reports whether the file system of a folder treats upper and lower case alike; it may write to the folder
 }
 
 func localSystem() system {
 	return system{lstat: (*os.Root).Lstat, folds: foldsCase}
 }
 
-// spelled returns a path of a folder as the folders list it, and whether that is how
-// it was given. What does not exist stays as it is.
+// spelled returns a path of a folder as the folders list it, and whether it was
+// given that way. What does not exist stays as it is.
 func (s *system) spelled(root *os.Root, p string) (string, bool) {
 	at := ""
 	for _, name := range strings.Split(p, "/") {
@@ -55,12 +55,12 @@ func (s *system) listed(root *os.Root, dir, name string) string {
 	return name
 }
 
-// foldsCase reports whether the file system of a folder, which this changes, treats upper
-// and lower case alike.
+// foldsCase reports whether the file system of a folder treats upper and lower case
+// alike. It writes a file there to find out.
 func foldsCase(dir string) bool {
 	name := filepath.Join(dir, "case")
 	if os.WriteFile(name, nil, 0o600) != nil {
-		return false // what is wrong is reported when contents are written
+		return false // the error is reported when contents are written
 	}
 	_, err := os.Lstat(filepath.Join(dir, "CASE"))
 	_ = os.Remove(name) // the folder is removed in any case

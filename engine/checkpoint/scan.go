@@ -38,7 +38,7 @@ type scanner struct {
 	device  uint64
 	skip    []string // absolute paths that are not part of the workspace
 	index   tree     // nil: every file is read
-	began   int64    // nanoseconds; what changed later than slack before is racy
+	began   int64    // nanoseconds; files that changed after began minus slack are racy
 	workers chan struct{}
 	system  *system
 
@@ -50,9 +50,9 @@ type scanner struct {
 	fault  error
 }
 
-// slack is how long before a scan a file must have changed for its times to prove that it did
-// not change since it was read: file systems without nanoseconds have a resolution of one
-// second, FAT of two.
+// slack is the time before a scan by which a file must have changed for its times to prove
+// that it did not change since it was read: file systems without nanoseconds have a
+// resolution of one second, FAT of two.
 const slack = 2 * time.Second
 
 // scan returns the state of the workspace. Files that changed since the index
@@ -178,7 +178,7 @@ func (w *scanner) entry(dir *os.Root, rel, name string, git *ignore) (item, bool
 	return i, true
 }
 
-// skips reports whether a path that a walk found is not part of what is looked at.
+// skips reports whether a path that a walk found is not part of the scan.
 func (w *scanner) skips(p string) bool {
 	if outside(p) {
 		full := filepath.FromSlash(p)

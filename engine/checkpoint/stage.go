@@ -266,8 +266,8 @@ func (st *stage) writable(p string) error {
 	return st.root.Chmod(filepath.FromSlash(dir), info.Mode().Perm()|0o700)
 }
 
-// delete removes a path that did not exist at the checkpoint. A folder that contains something
-// which is not stored stays.
+// delete removes a path that did not exist at the checkpoint. A folder with contents that are
+// not stored stays.
 func (st *stage) delete(root *os.Root, c *Change, name string) error {
 	err := root.Remove(name)
 	if c.Before.Kind == Folder && err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -320,7 +320,7 @@ func (st *stage) put(c *Change, name string) error {
 	return nil
 }
 
-// modes sets the modes of files and folders, of folders last and the deepest first.
+// modes sets the modes of files and folders, folders last, the deepest first.
 func (st *stage) modes(changes []Change) error {
 	var folders []*Change
 	for n := range changes {

@@ -98,7 +98,7 @@ func (s *Store) known(head *Checkpoint) (_ tree, indexed bool, err error) {
 	return t, false, err
 }
 
-// look returns the present state of the workspace.
+// look returns the current state of the workspace.
 func (s *Store) look(ctx context.Context, r Request, head *Checkpoint, before tree, indexed bool) (*scanner, error) {
 	index := before
 	if !indexed {
@@ -164,14 +164,14 @@ func (w *scanner) add(p string) error {
 }
 
 // spelled returns a path of the workspace as its folders list it: where upper and lower case
-// are treated alike, a call may name a file otherwise.
+// are treated alike, a call may spell a name differently.
 func (w *scanner) spelled(p string) string {
 	if outside(p) || w.tree.find(p) != nil || w.index.find(p) != nil {
 		return p
 	}
 	root, err := os.OpenRoot(w.root)
 	if err != nil {
-		return p // what is wrong is reported when the path is examined
+		return p // the error is reported when the path is examined
 	}
 	defer root.Close()
 	p, _ = w.system.spelled(root, p)
@@ -217,7 +217,8 @@ func (s *Store) fill(ctx context.Context, w *scanner, first []string) (read int,
 	return f.count, f.stored, err
 }
 
-// looseFiles is the number of files from which they are stored together in a pack.
+// looseFiles is the number of files above which they are stored together in a
+// pack.
 const looseFiles = 256
 
 // admit returns the files to read in the order in which they are read, and

@@ -128,5 +128,5 @@ func (s *Store) verifyIndex(v *Verified) error {
 	if err == nil && !found {
 		v.damage(s.journalFile(), errors.New("the newest lines are missing: the index belongs to a checkpoint that the journal does not have"))
 	}
-	return nil // what else is wrong with the journal is noted already
+	return nil // other errors of the journal are noted already
 }

@@ -251,7 +251,8 @@ func namesOf(k *marks.Marker, text string, a *engine.Action) []string {
 	return k.OfNames(text)
 }
 
-// maxError is how much of an error's text is used to find its class: the first lines.
+// maxError limits the text of an error that is used to find its class, in bytes: the
+// first lines.
 const maxError = 16 << 10
 
 // resource returns the text that identifies the call for access rules.
@@ -269,7 +270,7 @@ func resource(r *toolReader, masked map[string]any) string {
 }
 
 // argumentText returns an argument that is a string; of a list (commands[], files[].path), its
-// texts, one a line. Empty: it is neither.
+// texts, one per line. Empty: it is neither.
 func argumentText(args map[string]any, name string) string {
 	name, key, listed := strings.Cut(name, "[]")
 	list, isList := args[name].([]any)

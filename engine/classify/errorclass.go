@@ -29,7 +29,7 @@ func errorClass(text string) string {
 		if class == "" {
 			continue
 		}
-		if strings.HasPrefix(class, "Traceback most recent call last") { // Python says at the end what went wrong
+		if strings.HasPrefix(class, "Traceback most recent call last") { // Python reports the error at the end
 			class = cmp.Or(lastClass(text), class)
 		}
 		if lead != "" {
@@ -51,7 +51,8 @@ func lastClass(text string) string {
 	return ""
 }
 
-// maxLast bounds where the last line of an error is looked for, in bytes.
+// maxLast limits the end of an error in which its last line is searched for, in
+// bytes.
 const maxLast = 4 << 10
 
 // cutExitCode removes the "Exit code N" with which Claude Code begins its errors.

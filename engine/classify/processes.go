@@ -31,7 +31,7 @@ func startsOf(r *toolReader, a *engine.Action) []engine.Started {
 	return list[:min(len(list), engine.MaxStarted)]
 }
 
-// maxStarting is how many bytes of a command are searched for its line.
+// maxStarting limits the bytes of a command from which its line is made.
 const maxStarting = 4 << 10
 
 func firstBytes(s string, n int) string { return s[:min(len(s), n)] }

@@ -6,8 +6,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// slight drops from an action that is too long what the code of a file on the disk does
-// without consequences: it runs programs, reads ordinary files, and creates files in the
+// slight drops, from an action that is too long, the harmless part of what the code of a
+// file on the disk does: it runs programs, reads ordinary files, and creates files in the
 // workspace. A script of fifty lines is understood as well as one of five. Changes, requests
 // and reads of secrets stay, and so do the programs that cause them.
 func (c *cutter) slight(a *engine.Action) {

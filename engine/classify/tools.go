@@ -224,7 +224,7 @@ func addressesIn(text string) []string {
 	return found
 }
 
-// path adds an effect of the tool itself on a path; without a string, on the working directory.
+// path adds an effect of the tool itself on a path; without text, on the working directory.
 func (r *toolReader) path(kind engine.EffectKind, verb string, target abstract.Value, recursive bool) {
 	if target.Text == "" {
 		target = r.in.Cwd
@@ -424,7 +424,7 @@ func (r *toolReader) share() {
 	case "delete":
 		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "delete", Target: abstract.Value{Sure: abstract.Unknown}, Egress: true})
 	default:
-		if len(r.contents)+len(r.script.Effects) > 0 { // a string or a file, not a mere message
+		if len(r.contents)+len(r.script.Effects) > 0 { // text or a file, not a mere message
 			r.script.Signals[engine.SignalPipeExternal] = true
 		}
 		r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Target: abstract.Value{Sure: abstract.Unknown}, Egress: true})

@@ -29,7 +29,7 @@ func (r *toolReader) mcp() {
 	r.scan(words.Verb(name))
 	r.setsGuard(server+"_"+name, r.args)
 	if r.tool.row.Do != nil || r.tool.row.Cases != nil {
-		return // a row says it, not the tool's name
+		return // a row determines it, not the tool's name
 	}
 	r.translated(server, name)
 	r.ends(server, name)

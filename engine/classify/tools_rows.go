@@ -28,7 +28,7 @@ type toolArg struct {
 // tool is the compiled form of a row, for reading calls.
 type tool struct {
 	action   string      // dotted name, as access rules match it
-	typ      engine.Type // if effects do not say it; empty: the effects decide
+	typ      engine.Type // if effects do not determine it; empty: they do
 	resource []string    // the first of these that is present; none: a summary of all arguments
 	args     []toolArg   // arguments with a meaning
 	contents []string    // names of nested arguments that are contents

@@ -32,7 +32,7 @@ func HomeOf(dir string) string { return place.HomeOf(dir) }
 func HasPersonal(text string, kinds []string) bool { return mask.HasPersonal(text, kinds) }
 
 // HoldsCredentials returns a function that reports whether a file, by its absolute path,
-// is one that holds credentials: by its name and place alone. It may be called by several
+// contains credentials, by its name and place alone. It may be called by several
 // goroutines.
 func HoldsCredentials(w System, workspace string, known engine.Rows) func(path string) bool {
 	set, _ := known.(*rows.Set)

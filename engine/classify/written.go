@@ -18,7 +18,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits of the code that one call writes and that is read. Larger texts are not read.
+// Limits of reading the code that one call writes. Larger texts are not read.
 const (
 	maxWrittenFiles = 8
 	maxWrittenText  = 256 << 10

@@ -74,6 +74,7 @@ func (p *pattern) countIn(text string, limit int64) int64 {
 	return int64(len(re.FindAllStringIndex(text, int(limit))))
 }
 
-// margin is what a pattern sees on either side of the longest match: one
-// character for \b, and one for a character that was cut in two.
+// margin is the text that a pattern sees on either side of the longest
+// match: one character for \b, and one for a character that was cut in
+// two.
 const margin = 2 * utf8.UTFMax

@@ -21,8 +21,8 @@ func required(tree *syntax.Regexp) []string {
 	return know(tree).cut().best
 }
 
-// literalInfo is what is known about the texts that a pattern, or part of one,
-// matches.
+// literalInfo describes the texts that a pattern, or part of one, matches, as
+// far as they are known.
 type literalInfo struct {
 	whole []string // the texts are exactly these; nil: unknown
 	best  []string // each of the texts contains one of these; nil: unknown

@@ -15,8 +15,8 @@ type words struct {
 // word is a word of a pattern.
 type word struct{ pattern, size int }
 
-// found is where words of patterns were, widened to where a match can be: by
-// number of the pattern, in order, without overlaps.
+// found contains the places of words of patterns, widened to where a match
+// can be: by number of the pattern, in order, without overlaps.
 type found struct{ spans [][]span }
 
 func newWords(patterns []*pattern) *words {

@@ -16,7 +16,7 @@ type Rule struct {
 	parts   []string // of the pattern
 	negated bool
 	dirOnly bool
-	rooted  bool // seen from the file's directory, else any name below it
+	rooted  bool // it matches relative to the file's directory; else any name below it
 }
 
 // MaxFile bounds a .gitignore file that is read, in bytes.

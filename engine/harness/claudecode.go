@@ -43,11 +43,11 @@ func claudeKeys() keys {
 		message: "last_assistant_message", again: "stop_hook_active"}
 }
 
-// maxChanged bounds the paths that are taken over from a response.
+// maxChanged bounds the paths that are read from a response.
 const maxChanged = 1000
 
 // changedFiles returns the paths that were changed according to the response to a shell command.
-// The client gives up easily, and does not say so in each response.
+// The client often gives up on finding them, and does not always report that.
 func changedFiles(response json.RawMessage) []string {
 	var said struct {
 		Diff struct {

@@ -23,7 +23,7 @@ const (
 // ClineEvents are the events of Cline to install. It has none for the end of a session.
 func ClineEvents() []string { return eventNames(cline().events) }
 
-// cline describes the documents of Cline. What they contain of a call twice is read where its
+// cline describes the documents of Cline. They contain a call twice: it is read where its
 // types are kept (tool_call), not where each value is a string (preToolUse).
 func cline() dialect {
 	return dialect{agent: Cline, ids: true,
@@ -120,10 +120,10 @@ func DecodeCline(event string, raw []byte, project string) (engine.Event, error)
 	return cline().decode(event, raw, project)
 }
 
-// ClineTimeout returns the time that a hook has. The client waits for 40 s at least.
+// ClineTimeout returns the time that a hook has. The client waits for at least 40 s.
 func ClineTimeout(event string) time.Duration { return min(ClaudeCodeTimeout(event), 40*time.Second) }
 
-// clineShell is the tool whose calls can be replaced by a command that prints a string.
+// clineShell is the tool whose calls can be replaced by a command that prints text.
 const clineShell = "run_commands"
 
 // clineOutput is the document that the client reads from a hook's standard output.
@@ -176,7 +176,7 @@ func EncodeCline(event string, a engine.Answer) (stdout []byte, stderr string, e
 	return clineCancel(a.Text, denyText), "", 0
 }
 
-// FailCline encodes an answer if there is none: before a tool call, and where the event is
+// FailCline encodes a failure to answer: before a tool call, and where the event is
 // unknown, the run ends. Nothing else keeps the call from running.
 func FailCline(event, text string) (stdout []byte, stderr string, exit int) {
 	phase := cline().answerPhase(event)
@@ -190,7 +190,7 @@ func clineCancel(text, otherwise string) []byte {
 	return encode(clineOutput{Cancel: true, Error: cmp.Or(text, otherwise)})
 }
 
-// The command that stands for a denial: it prints a string, in each shell in the same way.
+// The command that stands for a denial: it prints text, the same way in each shell.
 const (
 	denialStart = "echo 'reviewer: this call was denied and did not run. "
 	denialEnd   = "'"
@@ -216,8 +216,8 @@ func isDenial(args json.RawMessage) bool {
 	return starts && ends && text == harmless(text)
 }
 
-// harmless returns a string without characters that have a meaning between single quotes in sh,
-// PowerShell or cmd, where these quotes have none.
+// harmless returns a string without characters that have a meaning between single quotes in sh
+// or PowerShell, or anywhere in cmd, which does not know these quotes.
 func harmless(text string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		switch {

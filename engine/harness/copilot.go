@@ -53,8 +53,8 @@ func copilotPascal() dialect {
 	}
 }
 
-// copilotForm returns the dialect of an event. A name that neither has, and no name, is
-// treated as the client's own form.
+// copilotForm returns the dialect of an event. A name that neither form has, and no
+// name, is treated as the client's own form.
 func copilotForm(event string) dialect {
 	if copilotPascal().known(event) {
 		return copilotPascal()
@@ -199,8 +199,8 @@ func EncodeCopilot(event string, a engine.Answer) (stdout []byte, stderr string,
 	return nil, "", 0
 }
 
-// FailCopilot encodes an answer if there is none. The client blocks a call for any exit status
-// but 0, but tells the model only a reason on standard output.
+// FailCopilot encodes a failure to answer. The client blocks a call for any exit status but 0,
+// but tells the model only a reason on standard output.
 func FailCopilot(event, text string) (stdout []byte, stderr string, exit int) {
 	if _, stderr, exit = copilotForm(event).fail(event, text); exit == 0 {
 		return nil, "", 0

@@ -147,7 +147,7 @@ func EncodeCursor(event string, a engine.Answer) (stdout []byte, stderr string, 
 	return nil, "", 0
 }
 
-// FailCursor encodes an answer if there is none.
+// FailCursor encodes a failure to answer.
 func FailCursor(event, text string) (stdout []byte, stderr string, exit int) {
 	return cursor().fail(event, text)
 }

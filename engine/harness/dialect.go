@@ -61,7 +61,7 @@ type dialect struct {
 
 	ids         bool // each call has an id before it runs; false: engine/review makes one
 	looseInput  bool // the input of a call may be a string that contains an object
-	blankPrompt bool // a prompt without a string is not a person's
+	blankPrompt bool // a prompt without text is not a person's
 
 	// prepare renames keys that differ between this agent's events; nil: none.
 	prepare func(document)
@@ -93,9 +93,9 @@ func (k keys) list() []string {
 type reported struct {
 	name   string
 	phase  engine.Phase
-	said   string // the name in the document, where it is another one
+	said   string // the name in the document, where it differs
 	failed bool   // of a call that failed
-	asks   bool   // the person is being asked about a call: a failure is one before a call
+	asks   bool   // the person is being asked about a call: a failure is answered like one before a call
 }
 
 // pascal returns events with the names of Claude Code, which several agents use.
@@ -161,7 +161,7 @@ func (l dialect) named(event string) engine.Event {
 	return engine.Event{Harness: l.agent, Name: event, Phase: l.answerPhase(event)}
 }
 
-// find returns the event of a name. One that the agent does not have is none of its phases.
+// find returns the event of a name. One that the agent does not have is PhaseOther.
 func (l dialect) find(name string) (reported, bool) {
 	for _, e := range slices.Concat(l.events, l.others) {
 		if e.name == name {
@@ -187,9 +187,9 @@ func (l dialect) answerPhase(event string) engine.Phase {
 	return e.phase
 }
 
-// fail encodes an answer if there is none: before a tool call, and where the event is
-// unknown, exit status 2 with a string. Everywhere else it is silent: a failing hook there would
-// lose the person's prompt, or start the agent's loop again without an end.
+// fail encodes a failure to answer: before a tool call, and where the event is unknown, exit
+// status 2 with text. Everywhere else it is silent: a failing hook there would lose the person's
+// prompt, or restart the agent's loop endlessly.
 func (l dialect) fail(event, text string) (stdout []byte, stderr string, exit int) {
 	phase := l.answerPhase(event)
 	if e, _ := l.find(event); phase != engine.PhasePre || e.asks {
@@ -321,8 +321,8 @@ func (l dialect) fillBase(d document, e *engine.Event) error {
 	return err
 }
 
-// fillStop reads the agent's last message, where the client sends it. Of another
-// type, it is absent: a stop must not fail for it.
+// fillStop reads the agent's last message, where the client sends it. A value of
+// another type counts as absent: a stop must not fail because of it.
 func (l dialect) fillStop(d document, e *engine.Event) {
 	_ = d.set(&e.LastMessage, l.keys.message)
 	_ = d.decode(&e.Again, l.keys.again, "true or false")

@@ -53,14 +53,14 @@ func droidChannels() engine.Channels {
 	}
 }
 
-// EncodeDroid encodes an answer for the client, which ignores a string before the object. To allow
-// a call, nothing is sent: `permissionDecision: allow` runs calls that the client itself would
+// EncodeDroid encodes an answer for the client, which ignores text before the object. To allow a
+// call, nothing is sent: `permissionDecision: allow` runs calls that the client itself would
 // refuse.
 func EncodeDroid(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	return encodeLikeClaude(event, a, encodeDroidPre)
 }
 
-// FailDroid encodes an answer if there is none.
+// FailDroid encodes a failure to answer.
 func FailDroid(event, text string) (stdout []byte, stderr string, exit int) {
 	return droid().fail(event, text)
 }
@@ -83,7 +83,7 @@ func encodeDroidPre(a engine.Answer) []byte {
 	return encode(claudeCodeOutput{Specific: s})
 }
 
-// notice is a string for the person alone; without a string, nothing.
+// notice encodes text for the person alone; without text, nothing.
 func notice(text string) []byte {
 	if text == "" {
 		return nil

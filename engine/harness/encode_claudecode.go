@@ -94,10 +94,10 @@ func EncodeClaudeCode(event string, a engine.Answer) (stdout []byte, stderr stri
 	return nil, "", 0
 }
 
-// FailClaudeCode encodes an answer if there is none: a denial before a tool
-// call, and where the event is unknown. Everywhere else it is silent: a failing
-// hook there would erase the person's prompt, end the agent's loop or force it
-// to continue. Without an answer to a request the agent asks a person.
+// FailClaudeCode encodes a failure to answer: a denial before a tool call, and
+// where the event is unknown. Everywhere else it is silent: a failing hook
+// there would erase the person's prompt, end the agent's loop or force it to
+// continue. Without an answer to a request the agent asks a person.
 func FailClaudeCode(event, text string) (stdout []byte, stderr string, exit int) {
 	if event == permissionRequest {
 		return nil, "", 0

@@ -60,7 +60,7 @@ func encodeLikeClaude(event string, a engine.Answer, pre func(engine.Answer) []b
 	return nil, "", 0
 }
 
-// FailCodex encodes an answer if there is none. The client ignores exit status 2 without a string.
+// FailCodex encodes a failure to answer. The client ignores exit status 2 without text.
 func FailCodex(event, text string) (stdout []byte, stderr string, exit int) {
 	return codex().fail(event, text)
 }

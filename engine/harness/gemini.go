@@ -51,7 +51,7 @@ func finishGemini(d document, e *engine.Event) error {
 	return nil
 }
 
-// serverTool is the name of a tool of an MCP server, as policies have it.
+// serverTool is the name of a tool of an MCP server, as used in policies.
 func serverTool(server, tool string) string { return "mcp__" + server + "__" + tool }
 
 // DecodeGemini reads the input of a hook.
@@ -60,7 +60,7 @@ func DecodeGemini(event string, raw []byte, project string) (engine.Event, error
 }
 
 // GeminiTimeout returns the time that the client gives a hook, for the same reasons as
-// ClaudeCodeTimeout. Its settings have it in milliseconds.
+// ClaudeCodeTimeout. Its settings give it in milliseconds.
 func GeminiTimeout(event string) time.Duration {
 	switch gemini().phase(event) {
 	case engine.PhasePre, engine.PhasePost:
@@ -129,7 +129,7 @@ func EncodeGemini(event string, a engine.Answer) (stdout []byte, stderr string, 
 	return nil, "", 0
 }
 
-// FailGemini encodes an answer if there is none. The client ignores exit status 2 without a string.
+// FailGemini encodes a failure to answer. The client ignores exit status 2 without text.
 func FailGemini(event, text string) (stdout []byte, stderr string, exit int) {
 	return gemini().fail(event, text)
 }
@@ -143,7 +143,7 @@ func encodeGeminiPre(a engine.Answer) []byte {
 	case a.Effect == engine.Allow:
 		return nil
 	case a.Effect == engine.Warn:
-		return encodePerson(a) // the client does not pass a string on to the model here
+		return encodePerson(a) // the client does not pass text on to the model here
 	case a.Effect == engine.Modify && isObject(a.Args):
 		return encode(geminiOutput{SystemMessage: a.Text, Specific: &geminiSpecific{Event: beforeTool, Input: a.Args}})
 	case a.Effect == engine.Modify, a.Effect == engine.Ask:

@@ -27,7 +27,7 @@ type Harness struct {
 	// Decode reads a hook's input. event is the name from the command's
 	// arguments, empty if there is none; project is the folder that the agent
 	// names in the hook's environment. On an error the Event contains only
-	// Harness, Name and Phase: what Failure is to answer.
+	// Harness, Name and Phase: what Failure needs.
 	Decode func(event string, raw []byte, project string) (engine.Event, error)
 
 	// Encode encodes an answer: the bytes for standard output, the text for
@@ -55,12 +55,12 @@ type Harness struct {
 	// express, so that code that creates answers need not know the agent.
 	Channels engine.Channels
 
-	// Unverified is true if no test and nobody has tried the answers with the agent's client: they
-	// follow its published code and documentation.
+	// Unverified is true if the answers were never tried with the agent's client: they follow its
+	// published code and documentation.
 	Unverified bool
 
-	// Project names the environment variable that holds the project's folder; empty: the
-	// agent sets none.
+	// Project names the environment variable with the project's folder; empty: the agent
+	// sets none.
 	Project string
 
 	// Programs are the names under which the agent runs, and Marker is the

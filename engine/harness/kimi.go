@@ -97,7 +97,7 @@ func EncodeKimi(event string, a engine.Answer) (stdout []byte, stderr string, ex
 	return nil, "", 0
 }
 
-// FailKimi encodes an answer if there is none.
+// FailKimi encodes a failure to answer.
 func FailKimi(event, text string) (stdout []byte, stderr string, exit int) {
 	return kimi().fail(event, text)
 }

@@ -37,7 +37,7 @@ func EncodeOpenCode(event string, a engine.Answer) (stdout []byte, stderr string
 	return encodePlugin(event, a, []string{sessionStart, UserPromptSubmit, PostToolUse, subagentStart})
 }
 
-// FailOpenCode encodes an answer if there is none.
+// FailOpenCode encodes a failure to answer.
 func FailOpenCode(event, text string) (stdout []byte, stderr string, exit int) {
 	return openCode().fail(event, text)
 }

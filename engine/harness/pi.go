@@ -37,7 +37,7 @@ func EncodePi(event string, a engine.Answer) (stdout []byte, stderr string, exit
 	return encodePlugin(event, a, []string{sessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure})
 }
 
-// FailPi encodes an answer if there is none.
+// FailPi encodes a failure to answer.
 func FailPi(event, text string) (stdout []byte, stderr string, exit int) {
 	return pi().fail(event, text)
 }

@@ -49,8 +49,8 @@ func pluginText(agent, code string, events, command []string) string {
 	return b.String() + pluginHook + code
 }
 
-// givenTime returns the milliseconds that a command line gives the hook before a call; 0: as many as
-// usual.
+// givenTime returns the milliseconds that a command line gives the hook before a call; 0: the usual
+// time.
 func givenTime(command []string) int64 {
 	i := slices.Index(command, "--timeout") + 1
 	if i == 0 || i == len(command) {
@@ -110,7 +110,7 @@ func encodeContextOnly(event string, a engine.Answer) []byte {
 }
 
 // pluginChannels states what a plugin does with an answer; kind is the word that the agent has for
-// plugins, and at says at which phases the model reads a string.
+// plugins, and at lists the phases at which the model reads text.
 func pluginChannels(kind, deny, change string, at ...engine.Phase) engine.Channels {
 	return engine.Channels{
 		{Way: engine.WayDeny, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre}, How: deny},

@@ -58,7 +58,7 @@ func EncodeQwen(event string, a engine.Answer) (stdout []byte, stderr string, ex
 	return encodeLikeClaude(event, a, encodeQwenPre)
 }
 
-// FailQwen encodes an answer if there is none. The client ignores exit status 2 without a string.
+// FailQwen encodes a failure to answer. The client ignores exit status 2 without text.
 func FailQwen(event, text string) (stdout []byte, stderr string, exit int) {
 	return qwen().fail(event, text)
 }
@@ -69,7 +69,7 @@ func encodeQwenPre(a engine.Answer) []byte {
 	case engine.Allow:
 		return nil
 	case engine.Warn:
-		return encodePerson(a) // the client does not pass a string on to the model here
+		return encodePerson(a) // the client does not pass text on to the model here
 	case engine.Ask, engine.Modify:
 		s.Decision, s.Reason = "ask", cmp.Or(a.Text, askText)
 	default:

@@ -37,8 +37,8 @@ func isPurpose(a *engine.Action, e *engine.Effect) bool {
 	return true
 }
 
-// sameCommandHas reports whether the command which has an effect has another
-// one of some kind.
+// sameCommandHas reports whether the command that has an effect has another
+// effect of some kind.
 func sameCommandHas(a *engine.Action, e *engine.Effect, kind func(*engine.Effect) bool) bool {
 	return slices.ContainsFunc(a.Effects, func(o engine.Effect) bool { return o.Command == e.Command && kind(&o) })
 }
@@ -58,7 +58,7 @@ func purposeOf(a *engine.Action, e *engine.Effect) string {
 	return about(e)
 }
 
-// purposesOf are those of all effects.
+// purposesOf returns the purposes of all effects.
 func purposesOf(a *engine.Action) []string {
 	list := make([]string, len(a.Effects))
 	for i := range a.Effects {
@@ -90,7 +90,7 @@ func hostDigits(a *engine.Action) []string {
 	return list
 }
 
-// creates lists the paths that will exist only once the action ran.
+// creates lists the paths that will exist only once the action has run.
 func creates(a *engine.Action) []string {
 	var keys []string
 	if a == nil {

@@ -111,7 +111,8 @@ func labelsSize(labels []engine.Label) int {
 	return n
 }
 
-// takenSize is that of what the state has only if other sessions gave it something.
+// takenSize is the size of what the state contains only if the session took over
+// something from others.
 func takenSize(h *State) int {
 	n := sum(h.Taken, (*takenFrom).size)
 	if n > 0 {

@@ -28,8 +28,8 @@ func (c *checkpoint) size() int {
 		digits(c.Ran) + digits(c.Failed) + digits(c.Error)
 }
 
-// foldCheckpoint records what came of the checkpoint before a call. A call that was
-// denied because there is none did not run, and no person refused it.
+// foldCheckpoint records the result of the checkpoint before a call. A call that
+// was denied because there is none did not run, and no person refused it.
 func (h *State) foldCheckpoint(r *engine.Record) {
 	facts := r.Act.Checkpoint
 	c := h.call(agentOf(r), r.Call)
@@ -46,7 +46,7 @@ func (h *State) foldCheckpoint(r *engine.Record) {
 	}
 	n := len(h.Checkpoints)
 	if facts.ID == "" || n > 0 && h.Checkpoints[n-1].ID == boundKey(facts.ID, keyLength) {
-		return // the state that the last one has is also that before this call
+		return // the last checkpoint also has the state before this call
 	}
 	if n == maxCheckpoints {
 		h.dropCheckpoint()
@@ -130,7 +130,8 @@ func (h *State) beganAgo(r *engine.Record) int64 {
 	return max(max(r.T, h.T)-t, 0)
 }
 
-// timeOf returns the time of a call of the agent, or another where it is forgotten.
+// timeOf returns the time of a call of the agent, or otherwise if the call is
+// forgotten.
 func (a *agentState) timeOf(n, otherwise int64) int64 {
 	for i := range a.Ring {
 		if a.Ring[i].N == n {
@@ -140,8 +141,8 @@ func (a *agentState) timeOf(n, otherwise int64) int64 {
 	return otherwise
 }
 
-// troubleBegan returns the record with which the trouble began that interventions since
-// the latest prompt were about; 0: there was none.
+// troubleBegan returns the record with which the trouble began that led to the first
+// intervention since the latest prompt; 0: there was none.
 func (h *State) troubleBegan() int64 {
 	for i := range h.Interventions {
 		if h.Interventions[i].N > h.PromptN {
@@ -176,7 +177,7 @@ func (h *State) checkpointStates(now int64) []engine.CheckpointState {
 // rollback is a rollback that policy decided on.
 type rollback struct {
 	N   int64 `json:"n"`             // record of the decision
-	Act int64 `json:"act,omitempty"` // record that says what came of it; 0: there is none yet
+	Act int64 `json:"act,omitempty"` // record of its result; 0: there is none yet
 }
 
 // Rollback returns the records of the latest rollback that policy decided on, and of its result; 0:
@@ -195,7 +196,7 @@ func (h *State) foldRollback(r *engine.Record) {
 	}
 }
 
-// foldRolledBack records what came of a rollback. Limits return to those at the
+// foldRolledBack records the result of a rollback. Limits return to those at the
 // checkpoint, and what is spent counts again; what was found and done before stays.
 func (h *State) foldRolledBack(r *engine.Record) {
 	if h.Rolled == nil || h.Rolled.Act > 0 {

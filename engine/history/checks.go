@@ -82,7 +82,7 @@ func (c *checkRun) again() [editKinds]int64 {
 }
 
 // changed records a change for each check: of its inputs, or of the work. Which
-// kinds of edits undermine a check is for policy to say.
+// kinds of edits undermine a check is up to policy.
 func (a *agentState) changed(e *engine.Effect, own bool) {
 	key, tests := truncateKey(e.Place()), e.Class == engine.ClassTest || e.Class == engine.ClassCI
 	for i := range a.Checks {
@@ -96,7 +96,8 @@ func (a *agentState) changed(e *engine.Effect, own bool) {
 	}
 }
 
-// kind is that of an edit of tests, or of something else that the check judges by.
+// kind returns the kind of an edit: of tests, or of something else that the check
+// judges by.
 func (c *checkRun) kind(tests, own bool) int {
 	switch {
 	case own:
@@ -167,8 +168,8 @@ func (h *State) worksElsewhere() bool {
 	})
 }
 
-// touched reports whether the session did something to a file, whichever folder
-// it is named in.
+// touched reports whether the session did something to a file, in whichever
+// folder the file is.
 func (h *State) touched(name string) bool {
 	key := truncateKey(name)
 	return slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.Key == key || namesPath(strings.TrimPrefix(name, "./"), p.Key) })
@@ -176,7 +177,7 @@ func (h *State) touched(name string) bool {
 
 // unchecked lists the files of the workspace that the agent changed after the
 // latest call that may have checked the work. Names that were cut short are left
-// out: it is not known what kind of file they are of.
+// out: it is not known what kind of file they belong to.
 func (a *agentState) unchecked() []string {
 	list := []string{}
 	for _, p := range slices.Backward(a.Ring) {

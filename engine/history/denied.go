@@ -140,8 +140,8 @@ func (a *agentState) since(pre int64) int64 {
 	return engine.NeverHappened
 }
 
-// fits reports whether an action has a denied effect: as much or more to the same target,
-// or to one that contains it.
+// fits reports whether an action has a denied effect: one at least as strong on the same
+// target, or on one that contains it.
 func (d *denial) fits(a *engine.Action, aims []string) bool {
 	if d.Target == "" && d.Verb == "" {
 		return false
@@ -261,11 +261,11 @@ func (h *State) deniedHarms() []string {
 	return harms
 }
 
-// maxTakenFrom bounds the sessions of which is known how far they were read. What is forgotten
-// is taken again. It belongs to FoldVersion.
+// maxTakenFrom bounds the sessions for which it is remembered how far they were read. What is
+// forgotten is taken over again. It belongs to FoldVersion.
 const maxTakenFrom = 16
 
-// takenFrom is how far another session was read.
+// takenFrom records how far another session was read.
 type takenFrom struct {
 	Chain string `json:"c"` // first digits of its chain
 	N     int64  `json:"n"`
@@ -273,7 +273,7 @@ type takenFrom struct {
 
 func (t *takenFrom) size() int { return len(t.Chain) + 16 + digits(t.N) }
 
-// Given is what other sessions can inherit from a session.
+// Given contains what other sessions can take over from a session.
 type Given struct {
 	Stop    *Stopped
 	Denials []engine.TakenDenial
@@ -285,7 +285,7 @@ func (g *Given) Empty() bool { return g.Stop == nil && len(g.Denials)+len(g.Limi
 
 // Given returns what came after a record: a stop that can be lifted, denials of the last
 // actions, and the throttling that applies until the next prompt. What the session itself
-// took from another one is not given on.
+// took over from another one is not passed on.
 func (h *State) Given(after, within int64) Given {
 	var g Given
 	if s := h.Stop; s != nil && s.N > after && !s.Taken && !s.Final {

@@ -49,7 +49,7 @@ func TestDenied(t *testing.T) {
 		next engine.Action
 		want engine.DenialFacts
 	}{
-		"nothing was":                     {newTale().done(deletes("./a")), deletes("./a"), none},
+		"nothing was denied":              {newTale().done(deletes("./a")), deletes("./a"), none},
 		"the same call":                   {denied(deletes("./a")), deletes("./a"), same},
 		"another tool, the same path":     {denied(deletes("./a")), python(engine.EffectFileDelete, "./a"), effect},
 		"another path":                    {denied(deletes("./a")), python(engine.EffectFileDelete, "./b"), none},
@@ -68,8 +68,8 @@ func TestDenied(t *testing.T) {
 		"part of it":                      {denied(deletes("./d", recursive)), python(engine.EffectFileDelete, "./d/a"), none},
 		"a pattern that fits":             {denied(deletes("./a.db")), python(engine.EffectFileDelete, "./*.db", glob), effect},
 		"a pattern that does not":         {denied(deletes("./a.db")), python(engine.EffectFileDelete, "./*.tmp", glob), none},
-		"all that is in it":               {denied(deletes("./d", recursive)), python(engine.EffectFileDelete, "./d/*", glob), effect},
-		"some that is in it":              {denied(deletes("./d", recursive)), python(engine.EffectFileDelete, "./d/*.tmp", glob), none},
+		"everything in it":                {denied(deletes("./d", recursive)), python(engine.EffectFileDelete, "./d/*", glob), effect},
+		"part of its contents":            {denied(deletes("./d", recursive)), python(engine.EffectFileDelete, "./d/*.tmp", glob), none},
 		"it is put into the trash":        {denied(deletes("./a")), python(engine.EffectFileDelete, "./a", do("trash")), none},
 		"all in the folder":               {denied(deletes("./d/e/a")), python(engine.EffectFileDelete, "./d/*", glob, recursive), effect},
 		"a search through the folder":     {denied(reads("./d/.env")), python(engine.EffectFileRead, "./d", recursive), none},
@@ -81,7 +81,7 @@ func TestDenied(t *testing.T) {
 		"below one with a newline in it":  {denied(deletes("./a\nb/\xff/c")), python(engine.EffectFileDelete, "./a\nb", recursive), effect},
 		"the same path elsewhere":         {denied(deletes("/a")), python(engine.EffectFileDelete, "/a", func(e *engine.Effect) { e.Host = "ssh:db" }), none},
 		"a path that is not known":        {denied(deletes("")), python(engine.EffectFileDelete, ""), none},
-		"a service, stopped otherwise":    {denied(system("1", "stop", "nginx")), system("2", "stop", "nginx"), effect},
+		"a service, another command":      {denied(system("1", "stop", "nginx")), system("2", "stop", "nginx"), effect},
 		"a service, started":              {denied(system("1", "stop", "nginx")), system("2", "start", "nginx"), none},
 		"another service":                 {denied(system("1", "stop", "nginx")), system("2", "stop", "cron"), none},
 		"the whole machine":               {denied(system("1", "reboot", "")), system("2", "reboot", ""), effect},
@@ -192,16 +192,16 @@ func TestRefused(t *testing.T) {
 		next engine.Action
 		want bool
 	}{
-		"asked":                     {asked(), python, false},
-		"nothing heard by the stop": {asked().end(engine.KindStop), python, true},
-		"…by the next prompt":       {asked().says(engine.Goal{}), python, true},
-		"another's stop":            {asked().by("sub").end(engine.KindStop).by(""), python, false},
-		"it ran":                    {post(asked(), engine.OutcomeRan), python, false},
-		"it ran after all":          {post(asked().end(engine.KindStop), engine.OutcomeRan), python, false},
-		"refused, it is said":       {post(asked(), engine.OutcomeDenied), python, true},
-		"refused elsewhere":         {post(newTale().asked(a), engine.OutcomeDenied), python, true},
-		"allowed, not heard of":     {newTale().asked(a).end(engine.KindStop), python, false},
-		"a host":                    {newTale().answered(send, engine.Ask).end(engine.KindStop), other, true},
+		"asked":                 {asked(), python, false},
+		"no result by the stop": {asked().end(engine.KindStop), python, true},
+		"…by the next prompt":   {asked().says(engine.Goal{}), python, true},
+		"another's stop":        {asked().by("sub").end(engine.KindStop).by(""), python, false},
+		"it ran":                {post(asked(), engine.OutcomeRan), python, false},
+		"it ran after all":      {post(asked().end(engine.KindStop), engine.OutcomeRan), python, false},
+		"reported as refused":   {post(asked(), engine.OutcomeDenied), python, true},
+		"refused elsewhere":     {post(newTale().asked(a), engine.OutcomeDenied), python, true},
+		"allowed, no result":    {newTale().asked(a).end(engine.KindStop), python, false},
+		"a host":                {newTale().answered(send, engine.Ask).end(engine.KindStop), other, true},
 	} {
 		if got := test.tale.next(test.next).History.Denials; (got.Refused < engine.NeverHappened) != test.want {
 			t.Errorf("%s: %+v, want %v", name, got, test.want)
@@ -326,7 +326,7 @@ func TestDeniedWords(t *testing.T) {
 		"the package":                {service("fetch", "npm", "", "npm", "install", "a"), service("fetch", "npm", "", "npm", "install", "a"), true},
 		"a word about it":            {service("send", "github", "", "gh", "pr", "merge", "7"), service("send", "github", "", "gh", "pr", "comment", "7"), false},
 		"another branch":             {service("send", "origin", "", "git", "push", "origin", "main"), service("send", "origin", "", "git", "push", "origin", "topic"), false},
-		"an object, otherwise":       {service("delete", "aws", "object", "aws", "s3", "rm", "s3://x"), service("delete", "aws", "object", "aws", "s3api", "delete-objects"), true},
+		"an object, another command": {service("delete", "aws", "object", "aws", "s3", "rm", "s3://x"), service("delete", "aws", "object", "aws", "s3api", "delete-objects"), true},
 		"another kind of object":     {service("delete", "kubernetes", "namespace", "kubectl", "delete", "ns", "a"), service("delete", "kubernetes", "pod", "kubectl", "delete", "pod", "a"), false},
 		"applied, then destroyed":    {service("send", "terraform", "stack", "terraform", "apply"), service("delete", "terraform", "stack", "terraform", "destroy"), true},
 		"destroyed, then applied":    {service("delete", "terraform", "stack", "terraform", "destroy"), service("send", "terraform", "stack", "terraform", "apply"), false},
@@ -419,7 +419,7 @@ func TestCheckEditCheck(t *testing.T) {
 		"after an edit of the workflow":    {[]step{fail(goTest), run(edits("./ci.yml", ci))}, goTest, 1},
 		"after an edit of both":            {[]step{fail(goTest), run(tests), run(source)}, goTest, 0},
 		"after a denied edit":              {[]step{fail(goTest), deny(tests)}, goTest, 0},
-		"after an edit not heard of":       {[]step{fail(goTest), ask(tests)}, goTest, 1},
+		"after an edit without result":     {[]step{fail(goTest), ask(tests)}, goTest, 1},
 		"another check":                    {[]step{fail(goTest), run(tests)}, checks("go vet"), 0},
 		"no check":                         {[]step{fail(goTest), run(tests)}, source, 0},
 		"twice":                            {[]step{fail(goTest), run(tests), fail(goTest), run(tests)}, goTest, 2},

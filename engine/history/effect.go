@@ -37,7 +37,7 @@ func about(e *engine.Effect) string {
 	return truncateKey(e.Target)
 }
 
-// The acts of data that is sent away, to whichever address of a host: it is added, it replaces
+// What data that is sent to a host does there, whatever the address: it is added, it replaces
 // something, or it is an order to delete.
 const (
 	actSend   = "send"
@@ -191,7 +191,7 @@ func (h *State) location(e *engine.Effect) engine.Location {
 	}
 	above := upwards(e.Short)[1:]
 	if e.Certainty == engine.CertaintyGlob && len(above) > 0 {
-		above = above[1:] // a pattern may take all that is in a tree
+		above = above[1:] // a pattern may match everything in a tree
 	}
 	if slices.ContainsFunc(above, func(dir string) bool { return slices.Contains(h.Trees, truncateKey(dir)) }) {
 		return engine.LocationWorktree

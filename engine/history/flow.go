@@ -230,12 +230,12 @@ func onlyInstalls(a *engine.Action, command int) bool {
 	return e.Command >= 0 && e.Command < len(a.Commands) && e.Command != command && wholeProgram(e, &a.Commands[e.Command])
 }
 
-// copyThreshold is the number of shared literals from which a string counts as a copy of
-// what was read, and not as one that uses its names.
+// copyThreshold is the minimum number of shared literals for a string to count as a copy
+// of what was read, and not as one that uses its names.
 const copyThreshold = 12
 
-// maxForeignShare is the number of marks per one shared mark from which a string still
-// counts as the agent's own.
+// maxForeignShare is the minimum number of marks per shared mark for a string to still
+// count as the agent's own.
 const maxForeignShare = 4
 
 // writes lists the labels of texts that an action writes from its own
@@ -260,8 +260,8 @@ func (h *State) writes(a *engine.Action) []engine.Label {
 	return list
 }
 
-// maxHosts is how many contacted hosts the session remembers. A host that is forgotten counts
-// as new again.
+// maxHosts limits the contacted hosts that the session remembers. A host that is forgotten
+// counts as new again.
 const maxHosts = 64
 
 func (h *State) newHosts(a *engine.Action) int64 {

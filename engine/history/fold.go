@@ -61,7 +61,7 @@ func (h *State) foldPrompt(r *engine.Record) {
 }
 
 // foldOpen records the start of a chain. A ledger also contains the open and
-// control records of other chains, which do not concern itself.
+// control records of other chains, which do not concern the ledger itself.
 func (h *State) foldOpen(r *engine.Record) {
 	if r.Open != nil && r.Open.Of != "" {
 		return
@@ -309,10 +309,10 @@ func (h *State) foldPost(r *engine.Record) {
 }
 
 // foldOutcome records a person's answer to a call, as far as its outcome shows it:
-// a call taken for refused that ran was not refused, and one that was allowed
-// and did not run was refused elsewhere. A denied call that ran anyway was
-// allowed by someone: its effects count from now on, and are no longer denied.
-// A failure shows nothing: clients report a denial as a failure.
+// a call that was assumed to be refused and ran was not refused, and one that was
+// allowed and did not run was refused elsewhere. A denied call that ran anyway was
+// allowed by someone: its effects count from now on, and are no longer denied. A
+// failure shows nothing: clients report a denial as a failure.
 func (h *State) foldOutcome(c *callEntry, r *engine.Record, o engine.Outcome) {
 	h.answerForm(c, o, max(h.T, r.T))
 	if h.settle(c, o) {

@@ -27,7 +27,7 @@ func TestWritten(t *testing.T) {
 		"read, then written":     {newTale().done(reads("./a"), edits("./a"), reads("./a")), map[string]int64{"inside": 1}, 0},
 		"in two places":          {newTale().done(edits("./a"), edits("~/b", home)), map[string]int64{"inside": 1, "home": 1}, 0},
 		"denied":                 {newTale().answered(edits("./a"), engine.Block), map[string]int64{}, 0},
-		"not heard of":           {newTale().asked(edits("~/a", home, created)), map[string]int64{"home": 1}, 0},
+		"no result":              {newTale().asked(edits("~/a", home, created)), map[string]int64{"home": 1}, 0},
 		"to be made, and failed": {newTale().failed(edits("~/a", home, created), "e"), map[string]int64{"home": 1}, 0},
 		"named":                  {newTale().says(engine.Goal{Names: []string{"~/b"}}).done(edits("./a"), edits("~/b", home)), map[string]int64{"inside": 1, "named": 1}, 0},
 		"added to the scope":     {newTale().scope("~/b").done(edits("~/b/c", home)), map[string]int64{"named": 1}, 0},

@@ -10,8 +10,8 @@ import (
 )
 
 // Limits of the goals that are kept; they belong to FoldVersion. Names, words and
-// scope only make policy milder, so the oldest is forgotten. Of constraints none
-// is: see goalState.constrain.
+// scope only make policy milder, so the oldest is forgotten. Constraints are
+// never forgotten: see goalState.constrain.
 const (
 	maxNames       = 32
 	maxWords       = 64
@@ -42,7 +42,7 @@ func (h *State) foldGoal(g *engine.Goal) {
 	h.forgive(g)
 }
 
-// inFull writes a path that leads out of the workspace as effects have it.
+// inFull writes a path that leads out of the workspace in the form of effects.
 func (h *State) inFull(name string) string {
 	name = strings.TrimPrefix(name, "./")
 	if strings.HasPrefix(name, "../") && strings.HasPrefix(h.Workspace, "/") {

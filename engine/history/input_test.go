@@ -46,7 +46,7 @@ func TestFacts(t *testing.T) {
 		"nothing":                     {nil, nil, []string{}},
 		"not understood":              {nil, opaque, []string{"not_understood"}},
 		"reads":                       {[]engine.Effect{read, read}, nil, []string{"reads_only"}},
-		"reads, and who knows":        {[]engine.Effect{read}, opaque, []string{"not_understood"}},
+		"reads, and something opaque": {[]engine.Effect{read}, opaque, []string{"not_understood"}},
 		"reads elsewhere":             {[]engine.Effect{{Kind: engine.EffectFileRead, Location: engine.LocationTemp}}, nil, []string{"outside_workspace", "reads_only"}},
 		"reads and writes":            {[]engine.Effect{read, {Kind: engine.EffectFileWrite, Location: engine.LocationInside}}, nil, []string{"changes", "changes_files"}},
 		"deletes":                     {[]engine.Effect{{Kind: engine.EffectFileDelete, Location: engine.LocationInside}}, nil, []string{"changes", "changes_files", "deletes"}},
@@ -56,8 +56,8 @@ func TestFacts(t *testing.T) {
 		"reads something":             {[]engine.Effect{{Kind: engine.EffectFileRead, Location: engine.LocationUnknown}}, nil, []string{"outside_workspace", "reads_only"}},
 		"sends":                       {[]engine.Effect{{Kind: engine.EffectNetwork}}, nil, []string{"changes", "external_network"}},
 		"sends to itself":             {[]engine.Effect{{Kind: engine.EffectNetwork, Loopback: true}}, nil, []string{"changes"}},
-		"with rights":                 {[]engine.Effect{{Kind: engine.EffectSystemCall, Privileged: true}}, nil, []string{"changes", "privileged"}},
-		"reads with rights, and ends": {[]engine.Effect{{Kind: engine.EffectFileRead, Privileged: true, Location: engine.LocationInside}}, nil, []string{"privileged", "reads_only"}},
+		"with privileges":             {[]engine.Effect{{Kind: engine.EffectSystemCall, Privileged: true}}, nil, []string{"changes", "privileged"}},
+		"reads with privileges":       {[]engine.Effect{{Kind: engine.EffectFileRead, Privileged: true, Location: engine.LocationInside}}, nil, []string{"privileged", "reads_only"}},
 	} {
 		in := NewInput(&engine.Record{Phase: engine.PhasePre, Action: &engine.Action{Effects: test.effects, Opaque: test.opaque}}, New(), engine.View{})
 		if d := cmp.Diff(test.want, in.Facts); d != "" {

@@ -95,11 +95,11 @@ func keepLast[T any](s []T, n int) []T {
 	return slices.Delete(s, 0, len(s)-n)
 }
 
-// keyDigits is the digest of a key in the form in which rows of digits contain it.
+// keyDigits is the digest of a key as it is in a string of digests.
 func keyDigits(key string) string { return engine.HexSum([]byte(key))[:hashDigits] }
 
-// maxUpwards is how many folders up a path is examined; below more of them, it
-// counts as not named.
+// maxUpwards is the number of folders above a path that are examined; below
+// more of them, it counts as not named.
 const maxUpwards = 40
 
 // upwards lists a path and the folders above it.
@@ -140,11 +140,11 @@ func shared(list []string, among string) int {
 	return n
 }
 
-// hashDigits is how much of a hash is kept.
+// hashDigits is the number of digits of a hash that are kept.
 const hashDigits = 8
 
-// addDigits appends hashes to a row of them, each once and where it came last,
-// and keeps the last n.
+// addDigits appends hashes to a string of them, each once and at its last
+// position, and keeps the last n.
 func addDigits(row string, hashes []string, n int) string {
 	for _, h := range hashes {
 		if len(h) < hashDigits || !plainASCII(h[:hashDigits]) {
@@ -161,7 +161,7 @@ func addDigits(row string, hashes []string, n int) string {
 
 func hasDigits(row, hash string) bool { return findDigits(row, hash) >= 0 }
 
-// findDigits returns where a hash is in a row of them, or -1.
+// findDigits returns where a hash is in a string of them, or -1.
 func findDigits(row, hash string) int {
 	if len(hash) < hashDigits {
 		return -1

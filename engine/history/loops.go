@@ -27,7 +27,7 @@ func (a *agentState) undoes(act *engine.Action) bool {
 	return false
 }
 
-// cycle finds the period of calls that the agent repeats, with one more call.
+// cycle finds the period of calls that the agent repeats, given one more call.
 func (a *agentState) cycle(print string) engine.CycleFacts {
 	var best engine.CycleFacts
 	for period := 2; period <= cycleSpan; period++ {
@@ -130,7 +130,7 @@ func (p *ringEntry) altered() bool {
 	return p.altersAtAll() && (p.Alters&altersAgain == 0 || p.From != "" && p.Outcome == engine.OutcomeRan)
 }
 
-// maxPauses is how many pauses are examined; it belongs to FoldVersion.
+// maxPauses limits the pauses that are examined; it belongs to FoldVersion.
 const maxPauses = 3
 
 // pause is the time between a call and the same call before it.

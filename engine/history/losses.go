@@ -141,7 +141,7 @@ func (d *denial) goesWith(e *engine.Effect) bool {
 	return reaches(&folder, d.Target)
 }
 
-// at returns the same denials for the present places of their objects.
+// at returns the same denials for the current places of their objects.
 func (d denial) at(places []*engine.Effect) []denial {
 	var list []denial
 	for _, o := range places[:min(len(places), maxDeniedEffects)] {

@@ -26,7 +26,7 @@ type trackedConstraint struct {
 	Later []engine.Intent `json:"later,omitempty"` // sorted
 }
 
-// goalState is what people said so far.
+// goalState contains what people said so far.
 type goalState struct {
 	Intents     []engine.Intent     `json:"i,omitempty"` // of the latest prompt that has any
 	Names       []string            `json:"n,omitempty"` // most recent last
@@ -96,20 +96,20 @@ type ringEntry struct {
 	Turn    int64             `json:"U,omitempty"` // of a failure: record that ended the turn before, where turns are known
 }
 
-// pathEntry is what the session did to one path.
+// pathEntry records what the session did to one path.
 type pathEntry struct {
 	Key    string         `json:"p"`
 	State  string         `json:"s"` // one of LedgerStates
 	N      int64          `json:"n"` // record of the latest change of state
 	Used   bool           `json:"u,omitempty"`
 	Where  string         `json:"w,omitempty"` // location, once it was written or deleted; "named" for what a person named
-	Labels []engine.Label `json:"l,omitempty"` // of what it holds
+	Labels []engine.Label `json:"l,omitempty"` // of its contents
 	Agreed bool           `json:"g,omitempty"` // a person approved a call that wrote it, and it ran
 	Apart  bool           `json:"k,omitempty"` // it is for secrets, or ignored by git; known of files with labels
 }
 
 // ledgerPending is the state of a path of which only the place is known, until
-// the call that makes it ran.
+// the call that creates it has run.
 const ledgerPending = ""
 
 // denial is one effect of a call that did not run because policy or a person
@@ -126,8 +126,8 @@ type denial struct {
 	Taken  bool   `json:"o,omitempty"` // it was denied in another session
 }
 
-// allowance is a call that a person allowed, by its CallKey. Of one call there is
-// one entry.
+// allowance is a call that a person allowed, by its CallKey. There is one entry
+// per call.
 type allowance struct {
 	N     int64  `json:"n"` // of the control record
 	Print string `json:"f"`
@@ -146,16 +146,17 @@ type callEntry struct {
 	Decision engine.Verdict `json:"d,omitempty"`
 	Enforced engine.Verdict `json:"v,omitempty"`
 	Args     string         `json:"m,omitempty"` // MAC of the approved arguments, shortened; like d, v and c only until the post record
-	Creates  []string       `json:"c,omitempty"` // path keys that exist only once it ran
-	Tree     string         `json:"t,omitempty"` // key of the working tree that exists only once it ran
+	Creates  []string       `json:"c,omitempty"` // path keys that exist only once it has run
+	Tree     string         `json:"t,omitempty"` // key of the working tree that exists only once it has run
 	Agreed   bool           `json:"y,omitempty"` // a person approved it outside the agent, and that is counted
 	Outcome  engine.Outcome `json:"o"`
 	Form     string         `json:"f,omitempty"` // form of the call, if a person is asked about it
 	Mode     string         `json:"w,omitempty"` // permission mode then
-	Kept     int64          `json:"k,omitempty"` // number of the record that says what came of the checkpoint before it
+	Kept     int64          `json:"k,omitempty"` // number of the record with the result of the checkpoint before it
 }
 
-// changeSet is what an action changes: the files and the system of this machine.
+// changeSet is the kinds of changes that an action makes: to the files and the
+// system of this machine.
 type changeSet int64
 
 // The kinds of changes, which can be combined. altersAgain: the action only repeats the latest
@@ -167,8 +168,8 @@ const (
 	altersAgain
 )
 
-// bin is what some actions used: bytes written, files changed, agents started,
-// bytes of output, milliseconds.
+// bin counts the resources that some actions used: bytes written, files
+// changed, agents started, bytes of output, milliseconds.
 type bin struct {
 	N   int64    `json:"n"` // actions
 	Use [5]int64 `json:"u"` // by the order of Resources

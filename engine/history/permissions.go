@@ -94,8 +94,8 @@ func (c *callEntry) closes(name string) bool {
 	return c.Outcome == engine.OutcomePending && (name == "" || c.Agent == name)
 }
 
-// settle counts the outcome of a question when its call has ended. A call taken
-// for refused may have run anyway.
+// settle counts the outcome of a question when its call has ended. A call that
+// was assumed to be refused may have run anyway.
 func (h *State) settle(c *callEntry, o engine.Outcome) (approved bool) {
 	if c.Agreed {
 		return o != engine.OutcomeDenied
@@ -183,7 +183,7 @@ func (h *State) foldAnswer(q approval.Question, r *engine.Record) {
 	if c == nil {
 		return
 	}
-	unknown := c.Outcome == engine.OutcomeUnknown // it was taken for refused
+	unknown := c.Outcome == engine.OutcomeUnknown // it was assumed to be refused
 	if q.State == approval.Approved {
 		h.Approved++
 		if c.Agreed = true; unknown {
@@ -251,7 +251,8 @@ func (f *formEntry) size() int {
 	return len(f.Form) + text(f.Mode) + 20 + digits(f.T) + digits(f.Last) + number(f.Person) + number(f.Approved) + number(f.Refused)
 }
 
-// formsSize is the size of what the state has only if people were asked about calls.
+// formsSize is the size of what the state contains only if people were asked about
+// calls.
 func (h *State) formsSize() int {
 	n := sum(h.Forms, (*formEntry).size)
 	if n > 0 {
@@ -288,8 +289,8 @@ func FormOf(tool string, a *engine.Action) string {
 	return engine.HexSum([]byte(strings.Join(append(parts, slices.Compact(effects)...), "\x00")))[:digestLength]
 }
 
-// formOfCommand lists the words of a command. A path of which the effects tell the class is
-// left out, unless the command runs what is there.
+// formOfCommand lists the words of a command. A path whose class the effects show is left
+// out, unless the command runs what is there.
 func formOfCommand(a *engine.Action, i int) []string {
 	c := &a.Commands[i]
 	options := slices.Clone(c.Flags)
@@ -343,8 +344,8 @@ func formOfEffect(e *engine.Effect) string {
 	return strings.Join(words, "\x01")
 }
 
-// foldRequest records that the agent asks a person about a call. A call that reviewer grants
-// is answered by no person.
+// foldRequest records that the agent asks a person about a call. No person answers about a
+// call that reviewer grants.
 func (h *State) foldRequest(r *engine.Record) {
 	c := h.call(agentOf(r), r.Call)
 	if c == nil || c.Pre == 0 || c.Outcome != engine.OutcomePending {
@@ -363,7 +364,7 @@ func (h *State) asks(c *callEntry, r *engine.Record) {
 }
 
 // answerForm counts a person's answer to a call, as far as its outcome shows it. A failure shows
-// nothing. A call that was taken for refused and ran was not refused.
+// nothing. A call that was assumed to be refused and ran was not refused.
 func (h *State) answerForm(c *callEntry, o engine.Outcome, t int64) {
 	if c.Form == "" {
 		return

@@ -7,10 +7,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// PolicyState is what one policy found in a session and told the agent about it: the part of a
-// State that depends on policy. The rest does not depend on which policy judged the session,
-// so several policies can be evaluated on one State, each with its own PolicyState. It is not
-// recorded.
+// PolicyState records what one policy found in a session and told the agent about it: the part
+// of a State that depends on policy. The rest does not depend on which policy judged the
+// session, so several policies can be evaluated on one State, each with its own PolicyState.
+// It is not recorded.
 type PolicyState struct {
 	session       map[string]int64
 	agents        map[string]map[string]findingEntry

@@ -7,8 +7,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// answered is what the agent was told, which is what decides whether a call
-// runs; a record without an answer (an imported one) counts as its decision.
+// answered returns the verdict that the agent was told, which decides
+// whether a call runs; a record without an answer (an imported one) counts
+// as its decision.
 func answered(r *engine.Record) engine.Verdict {
 	if r.Answer != nil {
 		return knownVerdict(r.Answer.Effect)
@@ -47,7 +48,7 @@ func resultOf(r *engine.Record) *engine.ResultFacts {
 	return r.Event.Result
 }
 
-// toolLength is how much of a tool's name an action keeps.
+// toolLength is the length of a tool's name that an action keeps.
 const toolLength = 24
 
 // sketch keeps the first sketchSize tokens as 4 digits each.

@@ -106,8 +106,8 @@ func growth(use []int64) (engine.Growth, bool) {
 	return g, true
 }
 
-// spent is what the session used since the last prompt, as far as limits count it,
-// and how far the agent's own record of it was read.
+// spent counts the resources that the session used since the last prompt, as far
+// as limits count them, and how far the agent's own record of it was read.
 type spent struct {
 	Bytes  int64         `json:"bytes,omitempty"`  // written
 	Busy   int64         `json:"busy,omitempty"`   // milliseconds that calls took

@@ -97,8 +97,8 @@ func (a *agentState) failedRank() int64 {
 	return 0
 }
 
-// fired reports when the agent's events had findings last, by their ids, and how often any
-// agent's had. So an alarm of one agent does not suppress one of another.
+// fired reports when the agent's events last had findings, by their ids, and how often
+// those of any agent had them. So an alarm of one agent does not suppress one of another.
 func (h *State) fired(a *agentState) map[string]engine.FiredFacts {
 	m := map[string]engine.FiredFacts{}
 	for id, times := range h.Fired {
@@ -152,11 +152,11 @@ func (h *State) foldEarly(r *engine.Record) {
 	}
 }
 
-// foldLate takes over what a review found after the answer. The interventions and the stop that
-// it decided on count from now on.
+// foldLate adds what a review found after the answer. The interventions and the stop that it
+// decided on count from now on.
 func (h *State) foldLate(r *engine.Record) {
 	if h.Early == 0 || r.Act.Of != engine.RecordID(h.Chain, h.Early) {
-		return // it was taken over already
+		return // it was added already
 	}
 	late := r.Act.Late
 	if answer := knownVerdict(late.Answer()); answer != engine.Allow {

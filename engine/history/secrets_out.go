@@ -55,7 +55,7 @@ func (h *State) foldCommit(a *engine.Action) {
 	}
 }
 
-// foldPushed forgets the pushed secrets: someone agreed to it.
+// foldPushed forgets the pushed secrets: someone agreed to the push.
 func (h *State) foldPushed(a *engine.Action) {
 	if !pushes(a) || !h.Committed {
 		return

@@ -91,14 +91,14 @@ func TestUntrustedSources(t *testing.T) {
 		tale *tale
 		want []engine.Label
 	}{
-		"an issue":                 {newTale().returned(fetch("gh", "issue"), "x"), []engine.Label{engine.LabelUntrusted}},
-		"a fetch":                  {newTale().returned(fetch("git", "fetch"), "x"), nil},
-		"a clone":                  {newTale().returned(fetch("git", "clone"), "x"), []engine.Label{engine.LabelUntrusted}},
-		"a package":                {newTale().returned(command("cat", engine.EffectFileRead, "./node_modules/a/README.md"), "x"), []engine.Label{engine.LabelUntrusted}},
-		"a file":                   {newTale().returned(command("cat", engine.EffectFileRead, "./node_modules.md"), "x"), nil},
-		"a file through a server":  {newTale().returned(mcpFile, "x"), nil},
-		"decoded":                  {newTale().returned(fetch("gh", "issue"), "y").returned(holding(plain, "y"), "x"), []engine.Label{engine.LabelUntrusted}},
-		"said by what was told so": {newTale().returned(fetch("gh", "issue"), "y").returned(holding(command("make", engine.EffectProcess, ""), "y"), "x"), nil},
+		"an issue":                         {newTale().returned(fetch("gh", "issue"), "x"), []engine.Label{engine.LabelUntrusted}},
+		"a fetch":                          {newTale().returned(fetch("git", "fetch"), "x"), nil},
+		"a clone":                          {newTale().returned(fetch("git", "clone"), "x"), []engine.Label{engine.LabelUntrusted}},
+		"a package":                        {newTale().returned(command("cat", engine.EffectFileRead, "./node_modules/a/README.md"), "x"), []engine.Label{engine.LabelUntrusted}},
+		"a file":                           {newTale().returned(command("cat", engine.EffectFileRead, "./node_modules.md"), "x"), nil},
+		"a file through a server":          {newTale().returned(mcpFile, "x"), nil},
+		"decoded":                          {newTale().returned(fetch("gh", "issue"), "y").returned(holding(plain, "y"), "x"), []engine.Label{engine.LabelUntrusted}},
+		"printed by a program that got it": {newTale().returned(fetch("gh", "issue"), "y").returned(holding(command("make", engine.EffectProcess, ""), "y"), "x"), nil},
 	} {
 		if d := cmp.Diff(test.want, test.tale.next(holding(request("post", "https://example.org"), "x")).Action.Carries); d != "" {
 			t.Errorf("%s: %s", name, d)

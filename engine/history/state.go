@@ -33,7 +33,7 @@ const (
 	ringFloor     = 12 << 10 // minimum of the rings, for which the ledger is shortened
 	maxDenials    = 32
 	maxAllowed    = 32 // calls that a person allowed; the oldest is forgotten, and asked about again
-	maxApprovals  = 8  // questions whose outcome one record may tell
+	maxApprovals  = 8  // questions whose outcome one record may show
 	maxCalls      = 64
 	callBytes     = 7 << 10
 	maxCreates    = 8  // paths that one pending call may create
@@ -121,7 +121,7 @@ type State struct {
 	Checkpoints []checkpoint `json:"checkpoints,omitempty"`
 	Rolled      *rollback    `json:"rolled,omitempty"` // the latest rollback
 
-	// Actions so far when something was last, for SinceFacts.
+	// Actions so far when something last happened, for SinceFacts.
 	SecretAt    int64 `json:"secret_at,omitempty"`
 	UntrustedAt int64 `json:"untrusted_at,omitempty"`
 	PromptAt    int64 `json:"prompt_at,omitempty"`

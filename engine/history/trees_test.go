@@ -58,15 +58,15 @@ func TestTreesThatGitMakes(t *testing.T) {
 		e    engine.Effect
 		want string
 	}{
-		"one":                      {made, "/srv/fix"},
-		"far away, and it ran":     {change(func(e *engine.Effect) { e.Location = engine.LocationHome }), "/srv/fix"},
-		"a folder that is there":   {change(func(e *engine.Effect) { e.Exists = "yes" }), ""},
-		"in the system":            {change(func(e *engine.Effect) { e.Location = engine.LocationSystem }), ""},
-		"a home":                   {change(func(e *engine.Effect) { e.Location = engine.LocationHomeRoot }), ""},
-		"where keys lie":           {change(func(e *engine.Effect) { e.Class = engine.ClassCredential }), ""},
-		"elsewhere":                {change(func(e *engine.Effect) { e.Host = "container:a" }), ""},
-		"of which the rest varies": {change(func(e *engine.Effect) { e.Certainty = engine.CertaintyPrefix }), ""},
-		"a clone":                  {change(func(e *engine.Effect) { e.Object = "" }), ""},
+		"one":                    {made, "/srv/fix"},
+		"far away, and it ran":   {change(func(e *engine.Effect) { e.Location = engine.LocationHome }), "/srv/fix"},
+		"a folder that is there": {change(func(e *engine.Effect) { e.Exists = "yes" }), ""},
+		"in the system":          {change(func(e *engine.Effect) { e.Location = engine.LocationSystem }), ""},
+		"a home":                 {change(func(e *engine.Effect) { e.Location = engine.LocationHomeRoot }), ""},
+		"a folder with keys":     {change(func(e *engine.Effect) { e.Class = engine.ClassCredential }), ""},
+		"elsewhere":              {change(func(e *engine.Effect) { e.Host = "container:a" }), ""},
+		"only a prefix is known": {change(func(e *engine.Effect) { e.Certainty = engine.CertaintyPrefix }), ""},
+		"a clone":                {change(func(e *engine.Effect) { e.Object = "" }), ""},
 	} {
 		if got := madeTree(&engine.Action{Effects: []engine.Effect{c.e}}); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

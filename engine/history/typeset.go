@@ -26,8 +26,8 @@ func typesOf(types []engine.Type) typeSet {
 	return set
 }
 
-// UnmarshalJSON also reads a list of names, as keyframes of older fold versions
-// hold it: their lines must stay readable.
+// UnmarshalJSON also reads a list of names, as in keyframes of older fold
+// versions: their lines must stay readable.
 func (s *typeSet) UnmarshalJSON(b []byte) error {
 	if !bytes.HasPrefix(b, []byte("[")) {
 		return json.Unmarshal(b, (*int64)(s))

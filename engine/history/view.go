@@ -249,7 +249,7 @@ func (a *agentState) stretch(w engine.Window, now int64) []ringEntry {
 }
 
 // similar counts actions with the same types and target that do the same there, or
-// of whose words so large a share is the same.
+// that have at least this share of words in common with it.
 func (a *agentState) similar(act engine.Action, share float64) engine.SimilarFacts {
 	var f engine.SimilarFacts
 	key, _ := target(&act)

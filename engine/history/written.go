@@ -199,8 +199,8 @@ func quiet(kinds []string) bool {
 	})
 }
 
-// goesBy reports whether a module of a name is the file, or is in a folder of
-// that name as the file is.
+// goesBy reports whether a name is that of the file as a module, or that of a
+// folder above it.
 func (w *writtenCode) goesBy(name string) bool {
 	parts := strings.Split(w.Key, "/")
 	last := parts[len(parts)-1]
@@ -230,8 +230,8 @@ func (w *writtenCode) calledBy(a *engine.Action) bool {
 // does not run it.
 func (w *writtenCode) data() bool { return slices.Contains(strings.Fields(w.Kinds), engine.CodeData) }
 
-// readBy reports whether a command reads the file at its input: any of the call
-// where the file is code by its name, else one without operands.
+// readBy reports whether a command reads the file from its input: any command
+// of the call if the file is code by its name, else one without operands.
 func (w *writtenCode) readBy(a *engine.Action, e *engine.Effect) bool {
 	if e.Kind != engine.EffectFileRead || truncateKey(e.Place()) != w.Key {
 		return false
@@ -242,8 +242,8 @@ func (w *writtenCode) readBy(a *engine.Action, e *engine.Effect) bool {
 	return e.Command < len(a.Commands) && !slices.ContainsFunc(a.Commands[e.Command].Operands, func(o string) bool { return o != "-" })
 }
 
-// named reports whether a word is the file's name, or that one of several words
-// in it is.
+// named reports whether a word is the file's name, or contains several words,
+// one of which is.
 func (w *writtenCode) named(word string) bool {
 	if names(word, w.Key) {
 		return true
@@ -257,8 +257,8 @@ func (w *writtenCode) named(word string) bool {
 // source("a.R").
 func notInName(r rune) bool { return strings.ContainsRune(" \t\n\"'(),;=", r) }
 
-// names reports whether a word is a file's name, one without its extension, or
-// a pattern.
+// names reports whether a word is a file's name, with or without its
+// extension, or a pattern that matches it.
 func names(word, file string) bool {
 	if _, value, ok := strings.Cut(word, "="); ok {
 		word = value

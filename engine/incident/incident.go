@@ -52,7 +52,7 @@ type Incident struct {
 // At returns when the session was stopped, in Unix milliseconds.
 func (i *Incident) At() int64 { return i.at }
 
-// Vocabulary returns the values that an incident's field may hold; nil: any.
+// Vocabulary returns the values that an incident's field may have; nil: any.
 func (Incident) Vocabulary(field string) []string {
 	if field == "state" {
 		return []string{string(Open), string(Closed)}
@@ -107,7 +107,7 @@ type Factor struct {
 	Records []string   `json:"records"` // ids of those that show it; at most 8
 }
 
-// Vocabulary returns the values that a factor's field may hold; nil: any.
+// Vocabulary returns the values that a factor's field may have; nil: any.
 func (Factor) Vocabulary(field string) []string {
 	if field == "kind" {
 		return FactorKinds()

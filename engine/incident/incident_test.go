@@ -215,7 +215,7 @@ func TestAnIncidentIsClosedByAPerson(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoIncident(t *testing.T) {
+func TestNotAnIncident(t *testing.T) {
 	l := newLog()
 	l.control(engine.ControlStop, "")
 	r := l.stop("disk_write")

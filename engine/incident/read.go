@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// maxTimeline is how many actions a timeline shows.
+// maxTimeline limits the actions that a timeline shows.
 const maxTimeline = 50
 
 // Read returns the incidents of a session from its records, the earliest first. If a
@@ -195,7 +195,7 @@ func (r *reader) open(rec *engine.Record) {
 
 func agentOf(rec *engine.Record) string { return cmp.Or(rec.Agent, engine.MainAgent) }
 
-// subject is what a call is about, in one line.
+// subject returns what a call is about, on one line.
 func subject(rec *engine.Record) string {
 	var tool, resource string
 	if rec.Event != nil {

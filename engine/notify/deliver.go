@@ -108,7 +108,8 @@ func (d *Deliverer) rounds(ctx context.Context) error {
 // atOnce bounds the entries that are sent at the same time.
 const atOnce = 8
 
-// round makes the attempts that are due, all at once, and returns when the next is.
+// round makes the attempts that are due, all at once, and returns when the next is
+// due.
 func (d *Deliverer) round(ctx context.Context, items []Item) (next time.Time, err error) {
 	next = d.now().Add(time.Second)
 	requests, items := split(items)

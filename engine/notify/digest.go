@@ -13,7 +13,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// message is what one channel gets at one moment: one request, or a digest of several.
+// message is the message that one channel gets at one moment: one request, or a digest
+// of several.
 type message struct {
 	to     Channel
 	items  []*Item

@@ -90,7 +90,7 @@ type Delivery struct {
 	Why      string    `json:"why,omitempty"`  // why a request is held back from this channel, or was skipped
 }
 
-// Vocabulary returns the values that a delivery's field may hold; nil: any.
+// Vocabulary returns the values that a delivery's field may have; nil: any.
 func (Delivery) Vocabulary(field string) []string {
 	if field == "status" {
 		return Statuses()
@@ -108,7 +108,8 @@ type Attempt struct {
 	Output string `json:"output,omitempty"` // the beginning of the program's output
 	Done   bool   `json:"done"`             // its end is recorded
 	Digest string `json:"digest,omitempty"` // id of the message, if it was about several requests
-	// Counted is true if that message was too short for this request: it said how many others wait.
+	// Counted is true if that message was too short for this request: it gave the number of others
+	// that wait.
 	Counted bool `json:"counted,omitempty"`
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// messageLog is when each channel got messages about requests in the last hour, in Unix milliseconds. It is
-// kept in a file, since a process that delivers ends when nothing waits.
+// messageLog contains the times at which each channel got messages about requests in the last hour, in Unix
+// milliseconds. It is kept in a file, since a process that delivers ends when nothing waits.
 type messageLog map[string][]int64
 
 func (s Spool) sentFile() string { return filepath.Join(s.Dir, "sent.json") }

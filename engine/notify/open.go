@@ -43,7 +43,8 @@ func Resolve(dir, request string) error {
 }
 
 // Told returns what is known about the notification of a request: to which channels it was sent, when,
-// and with which result. The boolean is false for a request of which no notification was ever written.
+// and with which result. The boolean is false for a request for which no notification was ever
+// written.
 func Told(dir, request string) (Item, bool, error) {
 	id := RequestID(request)
 	if !validID().MatchString(id) {

@@ -11,7 +11,7 @@ import (
 
 // Request is what people are told about an action that waits for their answer. It has no code,
 // no second factor and no link that decides: a message can be read by others, and by the agent
-// itself over a tool for mail or chat. Every text is masked as in the log.
+// itself through a tool for e-mail or chat. Every text is masked as in the log.
 type Request struct {
 	ID       string   `json:"id"`                // reviewer approvals show ID
 	Action   string   `json:"action"`            // the command, or the tool with its arguments
@@ -19,7 +19,7 @@ type Request struct {
 	Reasons  []string `json:"reasons,omitempty"` // of the policy
 	Level    string   `json:"level,omitempty"`   // of risk
 	Undo     string   `json:"undo,omitempty"`    // whether it can be undone
-	Deadline string   `json:"deadline"`          // RFC 3339 in UTC; without an answer until then, the action is denied
+	Deadline string   `json:"deadline"`          // RFC 3339 in UTC; without an answer by then, the action is denied
 	Notes    []string `json:"notes,omitempty"`   // what is left out of this message, or shown in another form
 }
 

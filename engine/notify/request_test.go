@@ -30,7 +30,7 @@ func TestRequestsAreBounded(t *testing.T) {
 		"fillers":         {"ls \u3164\u2800\u00a0", `ls \u3164\u2800\u00a0`, []string{`action: invisible characters are escaped (\u…)`}},
 		"variants":        {"ls a\ufe00", `ls a\ufe00`, []string{`action: invisible characters are escaped (\u…)`}},
 		"controls":        {"ls \x1b[2K\rdone\x00", `ls \x1b[2K\rdone\x00`, []string{`action: invisible characters are escaped (\u…)`}},
-		"lines of DOS":    {"dir\r\ndel x", "dir\ndel x", nil},
+		"DOS line ends":   {"dir\r\ndel x", "dir\ndel x", nil},
 		"hebrew":          {"rm אב", "rm אב", []string{"action: it has right-to-left letters: a screen may show its parts in another order"}},
 		"a megabyte":      {strings.Repeat("x", 1<<20), strings.Repeat("x", 4000) + "…", []string{"action: the first characters: 4000 of 1048576"}},
 		"a hidden one":    {strings.Repeat("\u200b", 1<<20), strings.Repeat(`\u200b`, 666) + "…", []string{`action: invisible characters are escaped (\u…)`, "action: the first characters: 666 of 1048576"}},

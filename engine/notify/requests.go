@@ -114,7 +114,7 @@ func (d *Deliverer) examine(i *Item) (due []Channel, changed bool) {
 	return due, changed
 }
 
-// hold determines until when a pending delivery of a request is held back, and why. It ends the delivery
+// hold determines how long a pending delivery of a request is held back, and why. It ends the delivery
 // if the request needs no more messages, or would be sent after its deadline.
 func (d *Deliverer) hold(i *Item, to *Delivery) (until time.Time) {
 	until = d.now()

@@ -16,7 +16,7 @@ const (
 type Schedule struct {
 	About   []string      // nil: stops
 	After   time.Duration // how long a request must have waited for its answer: a second person is told later
-	Digest  time.Duration // the shortest time between two messages; what comes meanwhile is one message
+	Digest  time.Duration // the shortest time between two messages; requests in between are sent as one message
 	PerHour int           // messages; 0: any number
 	Quiet   Quiet
 }

@@ -223,7 +223,7 @@ func name(sid *windows.SID) string {
 // OpenFile opens a file as os.OpenFile does. Others may rename and delete it in the meantime, which
 // Windows refuses for files opened in other ways.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
-	dir, err := os.OpenRoot(filepath.Dir(path)) // files opened under a root are shared so
+	dir, err := os.OpenRoot(filepath.Dir(path)) // files opened under a root are shared that way
 	if err != nil {
 		return nil, err
 	}
@@ -414,8 +414,8 @@ func isFolder(path string) error {
 }
 
 // ownersOnly are rights for the user, the system and its administrators alone, not mixed
-// with those of the folder above. With the flags OICI they hold in a folder and in what is
-// made in it.
+// with those of the folder above. With the flags OICI they apply to a folder and to what
+// is created in it.
 func ownersOnly(flags string) (*windows.SecurityAttributes, error) {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {

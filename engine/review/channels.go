@@ -29,8 +29,8 @@ func (r *Reviewer) fitStop(rec *engine.Record) {
 	rec.Answer.Unmet = append(rec.Answer.Unmet, engine.Unmet{Want: engine.WayStop, Used: used})
 }
 
-// wanted returns the way that an answer needs; empty: none. A string for an agent that
-// wants to stop is for the person, unless it is to go on.
+// wanted returns the way that an answer needs; empty: none. Text for an agent that
+// wants to stop is for the person, unless the agent is to continue.
 func wanted(rec *engine.Record) engine.Way {
 	switch effect := rec.Answer.Effect; {
 	case effect == engine.Allow:

@@ -32,7 +32,7 @@ type CheckpointOf struct {
 	Time      int64    // Unix milliseconds
 	CWD       string   // to which First is relative
 	First     []string // paths that the call is expected to change, as far as they are known
-	Within    []string // folders of which it is expected to change everything below
+	Within    []string // folders below which it is expected to change everything
 	Only      bool     // it can change nothing else
 	Own       bool     // the session made the changes since the last checkpoint
 }
@@ -58,11 +58,11 @@ type Unsaved struct {
 	Allowed string         // the same if the call runs
 }
 
-// duty is what is to be done about the files of a call.
+// duty describes what must be done about the files of a call.
 type duty struct {
 	pre   *engine.Record // of the call
 	after bool           // the call has ended
-	kept  *engine.Record // what came of the checkpoint before it, if it was taken already
+	kept  *engine.Record // the result of the checkpoint before it, if it was taken already
 	first bool           // the session has no checkpoint yet
 	own   bool           // the session may be changing files without this call
 }
@@ -106,8 +106,8 @@ func earlier(t history.Tail, n int64) (*engine.Record, error) {
 	return t.Read(n)
 }
 
-// keep stores the files of the workspace before a call that may run, and records what
-// came of it.
+// keep stores the files of the workspace before a call that may run, and records the
+// result.
 func (r *Reviewer) keep(ctx context.Context, key engine.SessionKey, h *review, a engine.Answer) (engine.Answer, error) {
 	if h.duty.kept != nil {
 		return h.unsaved().answer(a, h.duty.kept), nil
@@ -159,7 +159,8 @@ func (h *review) unsaved() Unsaved {
 	return h.policy.Unsaved
 }
 
-// answer returns the answer to a call, given what came of the checkpoint before it.
+// answer returns the answer to a call, given the result of the checkpoint before
+// it.
 func (u Unsaved) answer(a engine.Answer, act *engine.Record) engine.Answer {
 	if act.Act == nil || act.Act.Checkpoint == nil || act.Act.Checkpoint.Failure == "" {
 		return a
@@ -202,7 +203,8 @@ func (r *Reviewer) request(h *review) CheckpointOf {
 // keptOnly reports whether only the paths of the call were examined before it.
 func (d *duty) keptOnly() bool { return d.stored() && d.kept.Act.Checkpoint.Only }
 
-// rawWorkspace returns the workspace as the event has it: the log has it masked.
+// rawWorkspace returns the workspace as in the event: the log contains it
+// masked.
 func (r *Reviewer) rawWorkspace(h *review) string {
 	for _, dir := range []string{h.event.Project, h.event.CWD} {
 		if dir != "" && r.mask(dir) == h.workspace {
@@ -234,7 +236,7 @@ func expected(e engine.Event, a *engine.Action) (paths []string, sure bool) {
 	return paths, sure
 }
 
-// recursive returns the folders of which a call is expected to change everything below.
+// recursive returns the folders below which a call is expected to change everything.
 func recursive(a *engine.Action) []string {
 	var dirs []string
 	if a == nil {

@@ -39,7 +39,7 @@ type Reviewer struct {
 	Channels   engine.Channels           // the ways that the agent supports; nil: all
 	Questions  Questions                 // nil: no question waits for a person outside the agent
 
-	// LateReviewed is told the record of a review that was made after its answer; nil: nobody is.
+	// LateReviewed gets the record of a review that was made after its answer; nil: nobody does.
 	LateReviewed func(engine.SessionKey, *engine.Record)
 
 	SubTasks func(engine.Event) []engine.SubTask // the agent's own list, raw; nil: it is never read
@@ -126,8 +126,9 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	return r.files(ctx, key, h, answer)
 }
 
-// files does what is to be done about the files of a call, without the session's lock.
-// The changes of a call are recorded before files are restored: it is the session's.
+// files does what must be done about the files of a call, without the session's lock.
+// The changes of a call are recorded before files are restored: they are the
+// session's.
 func (r *Reviewer) files(ctx context.Context, key engine.SessionKey, h *review, answer engine.Answer) (engine.Answer, error) {
 	var err error
 	if r.Files != nil && h.duty != nil && h.duty.after {
@@ -185,7 +186,7 @@ type review struct {
 	policy    *Policy
 	rec       *engine.Record
 	failure   error // why the event cannot be reviewed
-	duty      *duty // what is to be done about the files of the call; nil: nothing
+	duty      *duty // what must be done about the files of the call; nil: nothing
 	back      *goesBack
 	ahead     *ahead         // it was answered before its review; nil: it was not
 	asked     *engine.Record // the record of the call whose question waits; nil: none does
@@ -271,8 +272,8 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *review) (engin
 	return r.first(ctx, t, h)
 }
 
-// readsUsage tells the events at which tokens are counted: those at which the agent can
-// be told about them, and those that end what they are counted for.
+// readsUsage reports whether tokens are counted at a phase: one at which the agent can
+// be told about them, or one that ends what they are counted for.
 func readsUsage(p engine.Phase) bool { return p.Reviewed() && p != engine.PhaseBatch }
 
 // first answers an event that was not answered before.

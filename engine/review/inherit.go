@@ -45,7 +45,7 @@ type Stops interface {
 	// transcript has calls of that one.
 	Copied(e engine.Event, of engine.SessionKey) bool
 	// Others returns the sessions of a workspace, of any agent, that had an event since a
-	// time in Unix milliseconds, without own.
+	// time in Unix milliseconds, except own.
 	Others(own engine.SessionKey, workspace string, since int64) ([]Other, error)
 }
 
@@ -56,8 +56,8 @@ type Other struct {
 	State *history.State
 }
 
-// takes brings what other sessions have to a session, before the call is reviewed. It is
-// recorded first, so that the session's own chain determines its decisions.
+// takes lets a session take over what other sessions have, before the call is reviewed.
+// It is recorded first, so that the session's own chain determines its decisions.
 func (r *Reviewer) takes(t history.Tail, h *review) error {
 	if r.Stops == nil || h.policy == nil || h.rec.Phase != engine.PhasePre {
 		return nil
@@ -97,8 +97,8 @@ func (p *Inherit) applies(scope, mode string) bool {
 	return scope == scopeWorkspace || scope == "unattended" && slices.Contains(p.Unattended, mode)
 }
 
-// taken returns the record of what a session takes from another one; nil: nothing. A stop that
-// it has already, or was resumed after, is not taken again.
+// taken returns the record of what a session takes over from another one; nil: nothing. A stop
+// that it has already, or was resumed after, is not taken over again.
 func (p *Inherit) taken(own *history.State, o Other, mode string) *engine.Record {
 	g := o.State.Given(own.TakenTo(o.Chain), p.Within)
 	if p.Scope != scopeWorkspace {

@@ -29,8 +29,8 @@ type LateReviews struct {
 	begun   bool
 }
 
-// lateWait is how long a review after the answer may take. The next call waits for it, as
-// long as its own deadline allows.
+// lateWait is the time that a review after the answer may take. The next call waits for
+// it, as long as its own deadline allows.
 const lateWait = time.Minute
 
 // lateReview is a review that is being made.
@@ -77,7 +77,8 @@ func (l *LateReviews) start(id string, decide func(context.Context) (engine.Deci
 	})
 }
 
-// make reviews. A review that panics is a failure like any other.
+// make carries out the review. A review that panics is a failure like any
+// other.
 func (v *lateReview) make(ctx context.Context, decide func(context.Context) (engine.Decision, error)) {
 	defer close(v.done)
 	defer func() {

@@ -28,8 +28,8 @@ func (r *Reviewer) observe(ctx context.Context, key engine.SessionKey, h *review
 	return r.Log.Update(ctx, key, func(t history.Tail) error { return t.Append(rec) })
 }
 
-// reported lists the paths that a call changed according to the client. It proves nothing: it is
-// only where to look first.
+// reported lists the paths that a call changed according to the client. It proves nothing: it
+// only shows where to look first.
 func reported(e engine.Event) []string {
 	if e.Result == nil {
 		return nil
@@ -66,7 +66,8 @@ func (r *Reviewer) compare(h *review, got *Checkpointed) *engine.Observed {
 	return o
 }
 
-// leads reports whether something changed under a folder: it is then only the way to it.
+// leads reports whether something changed under a folder: the folder is then only the
+// path to it.
 func leads(folder string, changes []FileChange, mask func(string) string) bool {
 	return slices.ContainsFunc(changes, func(c FileChange) bool { return strings.HasPrefix(mask(c.Path), folder+"/") })
 }

@@ -18,11 +18,11 @@ type Policy struct {
 	View    engine.View
 	Redact  []string // those of PersonalKinds that are masked in facts in addition to secrets
 	Inherit Inherit
-	// Approvals has what happens to questions.
+	// Approvals defines what happens to questions.
 	Approvals Approvals
 	Grants    Grants
 	Unsaved   Unsaved
-	// Rollback has the texts about the result of a rollback.
+	// Rollback contains the texts about the result of a rollback.
 	Rollback Rollback
 	Kinds    []string // kinds of intervention that the organisation has defined
 	Matcher  engine.Matcher

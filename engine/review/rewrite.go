@@ -37,7 +37,7 @@ func (r *Reviewer) rework(ctx context.Context, t history.Tail, h *review) json.R
 }
 
 // otherwise returns the effect if a call cannot run in a modified form. A
-// policy that does not say gets the strictest.
+// policy that does not specify one gets the strictest.
 func otherwise(d *engine.Decision) engine.Verdict {
 	if d.Otherwise == nil || d.Otherwise.Effect != engine.Ask {
 		return engine.Block

@@ -40,7 +40,7 @@ type Rollback struct {
 // goesBack is a rollback that is to be carried out, or was.
 type goesBack struct {
 	of   *engine.Record // whose decision asks for it
-	done *engine.Record // what came of it; nil: that is not recorded yet
+	done *engine.Record // its result; nil: that is not recorded yet
 	busy bool           // the session itself may be changing files now
 }
 
@@ -63,8 +63,8 @@ func (r *Reviewer) goesBackOf(t history.Tail, rec *engine.Record) *goesBack {
 	return b
 }
 
-// goBack restores the files that a decision is about, unless that was done, records what
-// came of it, and puts it into the answer.
+// goBack restores the files that a decision is about, unless that was done, records the
+// result, and puts it into the answer.
 func (r *Reviewer) goBack(ctx context.Context, key engine.SessionKey, h *review, a engine.Answer) (engine.Answer, error) {
 	act := h.back.done
 	if act == nil {
@@ -134,7 +134,7 @@ func (r *Reviewer) rollbackFacts(got *RolledBack, err error) (*engine.RollbackFa
 	return f, engine.RollbackRestored
 }
 
-// rolledBack returns the answer to an event, given what came of a rollback.
+// rolledBack returns the answer to an event, given the result of a rollback.
 func (r *Reviewer) rolledBack(h *review, act *engine.Record, a engine.Answer) engine.Answer {
 	facts := act.Act.Rollback
 	if facts == nil {

@@ -16,14 +16,14 @@ import (
 const (
 	maxContent   = 24 << 10 // bytes of one string, as JSON
 	maxContents  = 72 << 10 // of all of them
-	maxMasked    = 96 << 10 // of a string, that are masked: a secret that begins before the end of what is shown ends in them
+	maxMasked    = 96 << 10 // bytes of a string that are masked: a secret that begins before the end of what is shown ends in them
 	maxBefore    = 5        // latest actions
 	maxLooked    = 40       // records that are read to find them
 	maxBeforeLen = 200
 )
 
-// contents returns the texts that a call would write, and what of them is left out. Which
-// arguments are such texts was determined when the call was classified.
+// contents returns the texts that a call would write, and which parts of them are left
+// out. Which arguments are such texts was determined when the call was classified.
 func (r *Reviewer) contents(h *review) (list []approval.Content, unseen []string) {
 	if h.asked.Action == nil || len(h.asked.Action.Contents) == 0 {
 		return nil, nil

@@ -179,7 +179,7 @@ func (r *Reviewer) changed(ctx context.Context, h *review, q Question) string {
 	return ""
 }
 
-// same reports whether two actions are equal, as the log would have them.
+// same reports whether two actions are equal, as they would be in the log.
 func same(a, b *engine.Action) bool {
 	first, err := engine.CanonicalOf(a)
 	second, err2 := engine.CanonicalOf(b)

@@ -66,7 +66,7 @@ func confined(pid int) bool {
 	return !ok || !known || its.noPrivileges > own.noPrivileges || its.filters > own.filters
 }
 
-// given is what a process has given up.
+// given records which rights a process has given up.
 type given struct{ noPrivileges, filters int }
 
 func rights(status string) (g given, ok bool) {

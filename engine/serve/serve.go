@@ -24,7 +24,7 @@ import (
 // ErrRunning means that another process already serves the state directory.
 var ErrRunning = errors.New("another process already serves this state directory")
 
-// requestWait is how long a client may take to send its request.
+// requestWait is the time that a client may take to send its request.
 const requestWait = 10 * time.Second
 
 // maxRequests bounds the requests that are answered at the same time; others wait.
@@ -36,7 +36,7 @@ type Client struct {
 	// Confined: the process has given up rights that this one has, for good, as all do below `reviewer run`. It may be
 	// any program there, so that nothing that it sends is passed on to programs outside.
 	Confined bool
-	// Supervised: it is confined, and one of the processes above it is this program: that is what started the run.
+	// Supervised: it is confined, and one of the processes above it is this program, which started the run.
 	Supervised bool
 }
 

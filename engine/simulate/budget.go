@@ -18,9 +18,9 @@ type Budget struct {
 	most     int64
 }
 
-// ParseBudget reads FROM->TO>N: more than N calls that go from one verdict to
-// another break it. Either may be * for any other; a state may stand for both,
-// such as loosened>0.
+// ParseBudget reads FROM->TO>N: more than N calls that change from one verdict
+// to another exceed it. Either may be * for any other; a state may stand for
+// both, such as loosened>0.
 func ParseBudget(text string) (Budget, error) {
 	b := Budget{text: text}
 	cut := strings.LastIndex(text, ">")

@@ -23,8 +23,8 @@ func TestCause(t *testing.T) {
 		rule      string
 		unasked   bool
 	}{
-		{"a rule more", side("allow", "allow"), side("block", "block", late, deletes), "deletes", false},
-		{"a rule fewer", side("block", "block", deletes), side("allow", "allow"), "deletes", false},
+		{"one rule added", side("allow", "allow"), side("block", "block", late, deletes), "deletes", false},
+		{"one rule removed", side("block", "block", deletes), side("allow", "allow"), "deletes", false},
 		{"a rule that is only watched", side("block", "block", deletes), side("allow", "allow", watched), "deletes", false},
 		{"nothing is enforced any more", side("block", "block", deletes), side("block", "allow", deletes), ByEnforcement, false},
 		{"nobody could be asked", side("allow", "allow"), side("block", "block", late), "late", true},

@@ -15,10 +15,10 @@ import (
 // Cause is a change of policy, with its effect on the examined decisions. The decisions that
 // are due to the Causes of an Impact add up to those that changed.
 type Cause struct {
-	Kind      string   `json:"kind"`            // as policy diff has it: setting, rule, pattern, access, detector, row, rego; several: no single one
+	Kind      string   `json:"kind"`            // as in policy diff: setting, rule, pattern, access, detector, row, rego; several: no single one
 	Name      string   `json:"name"`            // such as risk.high_threshold
 	Did       string   `json:"did"`             // added, removed, changed, reordered
-	Direction string   `json:"direction"`       // as policy diff has it: loosened, tightened, mixed, undecided
+	Direction string   `json:"direction"`       // as in policy diff: loosened, tightened, mixed, undecided
 	Was       string   `json:"was,omitempty"`   // of a setting, as JSON
 	Is        string   `json:"is,omitempty"`    // likewise
 	Parts     []string `json:"parts,omitempty"` // of a row: the parts that differ, such as when

@@ -66,7 +66,8 @@ func (c *Comparison) Empty() []*Impact {
 	return list
 }
 
-// wanted reports whether a decision is counted; what is not is history.
+// wanted reports whether a decision is counted; one that is not is only
+// history.
 func (s *Selection) wanted(m RecordedEvent) bool {
 	rec := m.Record
 	if m.Copied || rec.T < s.Since || rec.Event == nil || rec.Note != nil || !rec.Phase.Reviewed() {

@@ -7,8 +7,8 @@ import (
 )
 
 // FileChanges compares what both sides do about the files of the workspace: before which
-// calls these are stored, and to which checkpoint they are restored. Only decisions of which
-// both sides are known count.
+// calls these are stored, and to which checkpoint they are restored. Only decisions that are
+// known on both sides count.
 type FileChanges struct {
 	Checkpoints Asked      `json:"checkpoints"` // before calls
 	Rollbacks   Asked      `json:"rollbacks"`   // also those that a person is to make
@@ -83,7 +83,7 @@ func (s sideAnswer) stores() string {
 	return stepNone
 }
 
-// restores says which checkpoint files are restored to, if they are.
+// restores returns the checkpoint to which files are restored, if they are.
 func (s sideAnswer) restores() string {
 	i := s.decision.Intervention
 	switch {

@@ -112,8 +112,8 @@ func (g *Grants) Share() float64 {
 	return float64(g.Granted) / float64(g.Asked)
 }
 
-// Bound returns the upper end of the interval, at 95 % from above, for the share of the granted
-// calls that a person would have refused.
+// Bound returns the upper bound, with a one-sided confidence of 95 %, for the share of the
+// granted calls that a person would have refused.
 func (g *Grants) Bound() float64 { return UpperBound(g.GrantedRefused, g.Granted, 0.05) }
 
 // UpperBound is the one-sided Clopper-Pearson bound for a share of which k of n were observed: the

@@ -77,7 +77,7 @@ type Setting struct {
 	Key       string `json:"key"`              // its path, such as risk.high_threshold
 	Before    string `json:"before,omitempty"` // as JSON; empty: it was not set
 	After     string `json:"after,omitempty"`  // likewise
-	Direction string `json:"direction"`        // as policy diff has it: loosened, tightened, mixed, undecided, none
+	Direction string `json:"direction"`        // as in policy diff: loosened, tightened, mixed, undecided, none
 }
 
 // Selection describes which sessions were examined.
@@ -110,7 +110,7 @@ func (s Shard) String() string {
 
 // Sources summarises the sources that were read.
 type Sources struct {
-	Files    int64            `json:"files"`    // that hold sessions
+	Files    int64            `json:"files"`    // that contain sessions
 	Formats  map[string]int64 `json:"formats"`  // format -> sessions
 	Lines    int64            `json:"lines"`    // or documents
 	Bad      int64            `json:"bad"`      // of them, those that were not understood
@@ -169,10 +169,10 @@ func States() []string {
 	return []string{string(Unchanged), string(Tightened), string(Loosened), string(Maybe), string(Unknown), string(Incomparable)}
 }
 
-// Vocabulary lists the words of a field that is one of few.
+// Vocabulary lists the values that a field may have; nil: any.
 func (Kind) Vocabulary(field string) []string { return vocabulary(field) }
 
-// Vocabulary lists the words of a field that is one of few.
+// Vocabulary lists the values that a field may have; nil: any.
 func (Step) Vocabulary(field string) []string { return vocabulary(field) }
 
 func vocabulary(field string) []string {
@@ -186,7 +186,7 @@ func vocabulary(field string) []string {
 type Tally struct {
 	Total  int64           `json:"total"`
 	Failed int64           `json:"failed"` // that either side failed to make: each counts as the answer to a failure
-	States map[State]int64 `json:"states"` // every state; with After it sums up to Total
+	States map[State]int64 `json:"states"` // every state; with After, the sum is Total
 	After  map[State]int64 `json:"after"`  // the same, after the first difference of the session
 	Matrix []Cell          `json:"matrix"` // of those that can be compared, by from, to
 }

@@ -5,11 +5,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
-// ShareWorkspace lets the session take from other ones what the policy says, as in a workspace in which
-// all of them run. The list may contain the session itself.
+// ShareWorkspace lets the session take over from others what the policy specifies, as in a workspace in
+// which all of them run. The list may contain the session itself.
 func (r *Rehearsal) ShareWorkspace(all func() []*Rehearsal) { r.reviewer.Stops = others(all) }
 
-// others finds sessions of the same rehearsal. A stop is taken at the next call of each.
+// others finds sessions of the same rehearsal. Each takes over a stop at its next call.
 type others func() []*Rehearsal
 
 // Stopped implements review.Stops: no session was stopped before the rehearsal.

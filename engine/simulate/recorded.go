@@ -19,7 +19,7 @@ type RecordedSession struct {
 	// before counts.
 	Events iter.Seq2[RecordedEvent, error]
 
-	// Sources is what reading it found, complete once Events has ended.
+	// Sources returns the result of reading it, complete once Events has ended.
 	Sources func() Sources
 }
 
@@ -50,8 +50,8 @@ const (
 	TranscriptRefused TranscriptOutcome = "refused" // by a hook, a rule of the agent, or a person
 )
 
-// detections are what the detectors of several policies found in an event. Policies with the
-// same detectors search it once.
+// detections are the results of the detectors of several policies for an event. Policies
+// with the same detectors search it once.
 type detections map[string]map[string]int64
 
 func (d detections) of(p *review.Policy, e engine.Event) map[string]int64 {

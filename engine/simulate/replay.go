@@ -56,7 +56,7 @@ func (r Report) Err() error {
 // Replay folds records and recomputes every decision that they contain. The
 // records of a chain come together, in order; several chains may follow each
 // other, and a chain may start with a keyframe. policies finds a policy by its
-// digest, env is the present environment. An error means that the records could
+// digest, env is the current environment. An error means that the records could
 // not be read to the end; differences are in the Report.
 func Replay(ctx context.Context, records iter.Seq2[*engine.Record, error], policies func(digest string) (*review.Policy, error),
 	env engine.Env) (Report, error) {
@@ -83,7 +83,7 @@ type replay struct {
 	find   func(digest string) (*review.Policy, error)
 	known  map[string]*review.Policy // by digest; nil: not available
 	early  *early                    // the latest call that was answered before its review; nil: none is open
-	came   *review.Result            // what the policy of the latest record says about it now; nil: nobody was asked
+	came   *review.Result            // the result of the latest record's policy for it now; nil: it was not evaluated
 }
 
 func newReplay(policies func(digest string) (*review.Policy, error), env engine.Env) *replay {

@@ -14,7 +14,8 @@ type early struct {
 	before *history.State
 }
 
-// review asks a policy what was recorded in a record: its review, or what it said before.
+// review recomputes what is in a record with its policy: the review, or the answer before
+// it.
 func (p *replay) review(ctx context.Context, policy *review.Policy, rec *engine.Record) (review.Result, error) {
 	if rec.Source != engine.SourceAsync || policy.Early == nil {
 		v, err := policy.Review(ctx, rec, p.history)

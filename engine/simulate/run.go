@@ -89,8 +89,8 @@ func (r *Rehearsal) PretendCheckpoints() { r.reviewer.Files = &pretended{} }
 func (r *Rehearsal) AnswerEarly() { r.reviewer.Late = &review.LateReviews{Lazy: true} }
 
 // Control records at time t (Unix milliseconds) what a person chose, as the
-// command line would. It returns an error if no event came before: the session is
-// not there yet.
+// command line would. It returns an error if no event came before: the session
+// does not exist yet.
 func (r *Rehearsal) Control(t int64, c engine.Control) error {
 	if r.chain.history.Empty() {
 		return errors.New("a person can only act on a session that has events, and this one has none yet")

@@ -342,7 +342,7 @@ func TestReplayDifferences(t *testing.T) {
 		{"finding removed", func(r *engine.Record) { r.Findings = nil }, 6, 1, "6: findings is recorded as [] but recomputed as [{"},
 		{"time", func(r *engine.Record) { r.T++ }, 3, 1, "3: sha.input is recorded as"},
 		{"state", func(r *engine.Record) { r.SHA.State = "00" }, 3, 1, "3: sha.state is recorded as \"00\""},
-		{"denial made an allowance", func(r *engine.Record) { r.Answer.Effect = engine.Allow }, 6, 1, "7: sha.state is recorded as"},
+		{"denial changed to allow", func(r *engine.Record) { r.Answer.Effect = engine.Allow }, 6, 1, "7: sha.state is recorded as"},
 		{"keyframe", editState(t, func(h *history.State) { h.Denied = 7 }), 9, 1, "9: state.denied is recorded as 7 but recomputed as"},
 		{"keyframe without state", func(r *engine.Record) { r.State = nil }, 5, 1, "5: state is recorded as absent"},
 		{"no policy named", func(r *engine.Record) { r.By = nil }, 3, 1, "3: by is recorded as"},

@@ -3,12 +3,12 @@ package simulate
 // Sweep is the impact of each value of one setting.
 type Sweep struct {
 	V       int        `json:"v"`       // ImpactVersion
-	Version int        `json:"version"` // the same, under the name that it had first
+	Version int        `json:"version"` // the same, under its former name
 	Key     string     `json:"key"`     // the setting, such as risk.high_threshold
 	Rows    []SweepRow `json:"rows"`    // by value
 }
 
-// SweepRow is one value of it.
+// SweepRow is one value of the setting.
 type SweepRow struct {
 	Value  float64 `json:"value"`
 	Impact *Impact `json:"impact"`

@@ -158,7 +158,7 @@ func (m *Impact) span(ms int64) {
 
 func (t *sessionTally) cell(tally *Tally, s Step) {
 	if s.State == Unknown || s.State == Incomparable || s.From == "" || s.To == "" {
-		return // also if both are the same at any time, and differ between times
+		return // even if both are the same at any time, and differ between times
 	}
 	key := cellKey{s.From, s.To}
 	c := t.matrix[tally][key]

@@ -68,7 +68,7 @@ func NewCollector(since int64, by Grouping) (*Collector, error) {
 	}, nil
 }
 
-// Begin starts a session: the records that follow are its.
+// Begin starts a session: the records that follow belong to it.
 func (c *Collector) Begin(session string) {
 	c.session, c.seen, c.patterns = session, false, map[patternKey]int64{}
 	c.asked.begin()
@@ -76,7 +76,7 @@ func (c *Collector) Begin(session string) {
 	c.acts.begin()
 }
 
-// End finishes the session. stopped: it may not continue.
+// End finishes the session. stopped: it cannot continue.
 func (c *Collector) End(stopped bool) {
 	c.acts.end()
 	for p := range c.patterns {
@@ -299,7 +299,7 @@ func (p patternKey) name() string   { return joined(p.id, p.level) }
 func (i Intervention) name() string { return joined(i.Issue, i.Type, string(i.Outcome)) }
 func (e Error) name() string        { return joined(string(e.What), e.ID) }
 
-// Vocabulary reports which values an error's fields may hold.
+// Vocabulary returns the values that an error's field may have; nil: any.
 func (Error) Vocabulary(field string) []string {
 	if field != "what" {
 		return nil

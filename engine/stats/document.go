@@ -15,7 +15,7 @@ type Document struct {
 	Prefiltered   int64             `json:"prefiltered"` // calls that policy allowed before it computed any score
 	Decisions     []Decision        `json:"decisions"`   // calls, results, prompts and stops
 	ReviewTime    ReviewTime        `json:"review_time"`
-	CPUTime       ReviewTime        `json:"cpu_time"` // of the reviews of which it was measured
+	CPUTime       ReviewTime        `json:"cpu_time"` // of the reviews for which it was measured
 	Async         Async             `json:"async"`
 	Slow          int64             `json:"slow"` // reviews that took more CPU time than performance.max_review_time_ms then
 	Checkpoints   Checkpoints       `json:"checkpoints"`
@@ -34,7 +34,7 @@ type Document struct {
 	Groups        []Group           `json:"groups,omitempty"` // days in UTC, oldest first
 }
 
-// Sessions counts the sessions of which a record was counted.
+// Sessions counts the sessions with a record that was counted.
 type Sessions struct {
 	Total   int64 `json:"total"`
 	Stopped int64 `json:"stopped"` // stopped now

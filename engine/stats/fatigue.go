@@ -30,7 +30,8 @@ const pauseMS = 10 * 60 * 1000
 // maxAsked limits the calls of a session that are watched: open questions, and approved calls.
 const maxAsked = 4096
 
-// verbDiscard is the verb of effects that replace changes by an earlier version.
+// verbDiscard is the verb of effects that replace changes with an earlier
+// version.
 const verbDiscard = "discard"
 
 // watched is a call about which a person was asked.

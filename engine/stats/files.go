@@ -13,7 +13,7 @@ type Checkpoints struct {
 	Before ReviewTime `json:"before"` // of those before calls; a call waits for it
 	After  ReviewTime `json:"after"`  // of those after calls
 	Stored int64      `json:"stored"` // bytes
-	Left   int64      `json:"left"`   // calls before which some path was left out, or not looked at
+	Left   int64      `json:"left"`   // calls before which some path was left out, or not examined
 	Failed int64      `json:"failed"`
 	Denied int64      `json:"denied"` // of these, calls that did not run
 	// Rollbacks that policy chose, and those of them that restored nothing because someone else
@@ -46,7 +46,7 @@ func newFiles() *files {
 	return &files{before: newTimes(), after: newTimes(), programs: map[string]*ObservedProgram{}}
 }
 
-// see takes over an act; it reports whether that was about files.
+// see reads an act; it reports whether that was about files.
 func (f *files) see(a *engine.Act) bool {
 	if a != nil && a.Rollback != nil {
 		f.doc.Rollbacks++

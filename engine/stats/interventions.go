@@ -19,7 +19,8 @@ const (
 // Outcomes lists every Outcome.
 func Outcomes() []string { return []string{string(Helped), string(Returned), string(Open)} }
 
-// Vocabulary reports which values an intervention's fields may hold.
+// Vocabulary returns the values that an intervention's field may have; nil:
+// any.
 func (Intervention) Vocabulary(field string) []string {
 	if field == "outcome" {
 		return Outcomes()
@@ -156,7 +157,7 @@ func kindOf(r *engine.Record) (kind string, strictness int) {
 // the two. One without an answer counts by itself.
 func (v *interventions) act(r *engine.Record) {
 	if r.Act.Rollback != nil {
-		return // the decision has it already; what came of it is counted with the files
+		return // the decision has it already; its result is counted with the files
 	}
 	for _, w := range v.watched {
 		if w.record == r.Act.Of && !w.settled {

@@ -8,12 +8,12 @@ import (
 
 const (
 	cellGrowth = 1.05     // of the fine cells that quantiles are read from
-	minTime    = 0.01     // milliseconds: what a record can tell
+	minTime    = 0.01     // milliseconds: the shortest time that a record shows
 	maxTime    = 86400000 // a day; a longer time means that the clock jumped
 )
 
 // bounds are the upper bounds of the buckets that are written, in milliseconds:
-// around 100, the time that a review may take, and 2000, where agents give up.
+// closest around 100, the time that a review may take; at 2000, agents give up.
 func bounds() []float64 {
 	return []float64{1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000}
 }

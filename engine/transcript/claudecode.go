@@ -342,7 +342,7 @@ func claudeResult(l claudeLine, b claudeBlock) *engine.Result {
 	return r
 }
 
-// isRefusal recognises a call that did not run by the client's own words. Newer
+// isRefusal recognises, by the client's own words, a call that did not run. Newer
 // clients also mark it outside the text. Anything else counts as a call that ran and
 // failed.
 func isRefusal(text string) bool {

@@ -17,7 +17,7 @@ type clineMessage struct {
 	Time    float64         `json:"ts"` // milliseconds
 }
 
-// clineOrigin is where a session was started.
+// clineOrigin is the place where a session was started.
 type clineOrigin struct {
 	Session string `json:"sessionId"`
 	Version string `json:"version"`
@@ -166,8 +166,8 @@ func (c *clineReader) commandOf(id string, part int) string {
 	return args.Command
 }
 
-// result is the result of a command. A hook denies a command by another that prints the
-// reason, and that is the one that the client names.
+// result is the result of a command. A hook denies a command by replacing it with one
+// that prints the reason, and the client names that one.
 func (o clineOutcome) result(command string) engine.Result {
 	text := contentText(o.Result)
 	if isDenial(text) && command != "" && o.Query != command {

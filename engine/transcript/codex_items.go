@@ -195,8 +195,8 @@ func nestedKey(tool string, args map[string]any) string {
 	return "call " + tool + " " + string(encoded(tool, args).args)
 }
 
-// patchKey is that of a patch: the base names of its files, whose folders are relative in
-// the script only.
+// patchKey returns the key of a patch: the base names of its files, whose folders are
+// relative in the script only.
 func patchKey(names []string) string {
 	var list []string
 	for _, name := range names {
@@ -206,7 +206,7 @@ func patchKey(names []string) string {
 	return "patch " + strings.Join(slices.Compact(list), "/")
 }
 
-// codexChange is what happened to a file.
+// codexChange is a change of a file.
 type codexChange struct {
 	Type    string `json:"type"` // add, delete, update
 	Content string `json:"content"`
@@ -216,7 +216,7 @@ type codexChange struct {
 
 func codexChanges(raw json.RawMessage) map[string]codexChange {
 	var changes map[string]codexChange
-	_ = json.Unmarshal(orNull(raw), &changes) // what can be read of them is
+	_ = json.Unmarshal(orNull(raw), &changes) // changes that can be read are kept
 	return changes
 }
 

@@ -154,11 +154,11 @@ func codexText(text, code string) engine.Result {
 }
 
 // codexUnknown begins the result of a call of a tool that the client does not have. No
-// hook hears of it.
+// hook is called for it.
 const codexUnknown = "unsupported call: "
 
-// isCodexRefusal recognises a call that did not run by the client's own words.
-// Anything else counts as a call that ran.
+// isCodexRefusal recognises, by the client's own words, a call that did not
+// run. Anything else counts as a call that ran.
 func isCodexRefusal(text string) bool {
 	for _, start := range []string{
 		"exec command rejected by user", "patch rejected by user", "rejected by user", "user rejected ", "user cancelled MCP tool call",

@@ -125,7 +125,7 @@ func saidResult(raw json.RawMessage) engine.Result {
 }
 
 // geminiExit returns the exit code in the report of a command, which is a success of its
-// tool also where the command failed.
+// tool even if the command failed.
 func geminiExit(report string) string {
 	report = strings.TrimPrefix(report, "<untrusted_context>\n")
 	_, rest, said := strings.Cut(report, "\nExit Code: ")

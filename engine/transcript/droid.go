@@ -32,7 +32,7 @@ type droidMessage struct {
 	Results []droidAnswer `json:"hookResults"`
 }
 
-// droidAnswer is what a hook answered.
+// droidAnswer is the answer of a hook.
 type droidAnswer struct {
 	Exit   int    `json:"exitCode"`
 	Stdout string `json:"stdout"`
@@ -164,7 +164,7 @@ func serverTool(name string) string {
 // blocksOf returns the blocks of a content; a string contains none.
 func blocksOf(content json.RawMessage) []block {
 	var list []block
-	_ = json.Unmarshal(orNull(content), &list) // what can be read of it is
+	_ = json.Unmarshal(orNull(content), &list) // blocks that can be read are kept
 	return list
 }
 

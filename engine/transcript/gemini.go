@@ -43,9 +43,9 @@ func isGeminiSession(head []byte) bool {
 }
 
 // readGeminiSession reads a session of Gemini CLI: one document with a list of
-// messages, or as newer clients write it, one record a line. A message that is
-// written again replaces the first and has more calls; messages that a person
-// rewound did happen. The working directory is not in it.
+// messages, or as newer clients write it, one record per line. A message that
+// is written again replaces the first and has more calls; messages that a
+// person rewound did happen. The working directory is not in it.
 func readGeminiSession(r io.Reader) (Transcript, error) {
 	s := newScribe(Gemini)
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -155,7 +155,8 @@ func (s *translator) geminiResult(c geminiCall) {
 	s.now = before
 }
 
-// isGeminiRefusal recognises a call that did not run by the client's own words.
+// isGeminiRefusal recognises, by the client's own words, a call that did not
+// run.
 func isGeminiRefusal(text string) bool {
 	for _, words := range []string{"User did not allow", "did not allow tool call", "denied by policy", "Tool execution blocked",
 		"Tool execution denied", "User denied"} {

@@ -93,7 +93,7 @@ func readHookLog(r io.Reader) (Transcript, error) {
 	return h.close(), err
 }
 
-// isArray reports whether the first character that is not one of blank is a
+// isArray reports whether the first character other than white space is a
 // bracket.
 func isArray(in *bufio.Reader) bool {
 	head, _ := in.Peek(in.Size())
@@ -230,8 +230,8 @@ func (h *hookLogReader) close() Transcript {
 	return h.out
 }
 
-// withoutParts leaves out partial transcripts of a session of which another file has
-// all.
+// withoutParts leaves out partial transcripts of a session that another file
+// contains completely.
 func withoutParts(list []Transcript) []Transcript {
 	whole := map[string]bool{}
 	for _, t := range list {

@@ -189,7 +189,8 @@ func (s *translator) openCodeResult(p openCodePart) {
 	s.now = before
 }
 
-// isOpenCodeRefusal recognises a call that did not run by the client's own words.
+// isOpenCodeRefusal recognises, by the client's own words, a call that did not
+// run.
 func isOpenCodeRefusal(text string) bool {
 	for _, start := range []string{"The user rejected permission", "The user has specified a rule which prevents you"} {
 		if strings.HasPrefix(text, start) {

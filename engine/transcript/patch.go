@@ -37,7 +37,7 @@ func patchCalls(args map[string]any) []toolCall {
 	return calls
 }
 
-// patchedFile is what a patch does with a file.
+// patchedFile is the change that a patch makes to a file.
 type patchedFile struct {
 	mark, name, to string
 	added          []string

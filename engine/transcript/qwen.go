@@ -11,8 +11,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// qwenLine is a line of a chat of Qwen Code: contents as Gemini CLI has them, and what
-// the client knows about them.
+// qwenLine is a line of a chat of Qwen Code: contents in the form of Gemini CLI, and
+// what the client knows about them.
 type qwenLine struct {
 	Session    string          `json:"sessionId"`
 	Timestamp  string          `json:"timestamp"`
@@ -25,18 +25,19 @@ type qwenLine struct {
 	Result     qwenResult      `json:"toolCallResult"`
 }
 
-// qwenResult is what the client knows about a result.
+// qwenResult contains the client's own facts about a result.
 type qwenResult struct {
 	Status  string          `json:"status"` // success, error, cancelled
 	Display json.RawMessage `json:"resultDisplay"`
 	Kind    string          `json:"errorType"`
 }
 
-// qwenRefused are the kinds of errors of calls that did not run since somebody refused them.
+// qwenRefused are the kinds of errors of calls that did not run because somebody refused
+// them.
 var qwenRefused = []string{"execution_denied", "permission_denied", "policy_violation"}
 
-// isQwenChat reports whether a file begins as a chat of Qwen Code does: lines as those of
-// Claude Code, whose messages have parts.
+// isQwenChat reports whether a file begins as a chat of Qwen Code does: lines like those
+// of Claude Code, whose messages have parts.
 func isQwenChat(head []byte) bool {
 	for _, line := range bytes.SplitN(head, []byte("\n"), 5) {
 		if isQwenLine(topLevel(line)) {
@@ -46,8 +47,8 @@ func isQwenChat(head []byte) bool {
 	return false
 }
 
-// isQwenLine tells a line from one of Claude Code by what only Qwen Code writes next to the
-// message: who wrote it, or in a sub-agent's file the agent's name and colour.
+// isQwenLine distinguishes a line from one of Claude Code by what only Qwen Code writes
+// next to the message: who wrote it, or in a sub-agent's file the agent's name and colour.
 func isQwenLine(keys map[string]string) bool {
 	_, parent := keys["parentUuid"]
 	_, user := keys["userType"]

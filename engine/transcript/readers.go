@@ -88,8 +88,8 @@ func SessionOf(format, path string) string {
 	return ""
 }
 
-// transcriptTail is how much of a transcript's end is searched for the latest
-// prompt: what a client wrote in hundreds of calls.
+// transcriptTail limits the end of a transcript that is searched for the
+// latest prompt: what a client wrote in hundreds of calls.
 const transcriptTail = 4 << 20
 
 // Request returns the latest prompt of a person in an event's transcript: raw
@@ -124,8 +124,8 @@ func Latest(e engine.Event) ([]engine.Event, error) {
 	return t.Events, nil
 }
 
-// Mentions reports whether the end of an event's transcript has one of some words:
-// raw text, which nothing records.
+// Mentions reports whether the end of an event's transcript contains one of some
+// words: raw text, which nothing records.
 func Mentions(e engine.Event, words []string) bool {
 	tail, err := readTail(e.Transcript, transcriptTail)
 	return err == nil && slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(tail, []byte(w)) })
@@ -155,8 +155,8 @@ func readTail(path string, n int64) ([]byte, error) {
 	return b, nil
 }
 
-// usageTail is how much of what was added to a transcript is searched for usage: more
-// than a client writes between two events.
+// usageTail limits the end of an addition to a transcript that is searched for usage:
+// more than a client writes between two events.
 const usageTail = 1 << 20
 
 // Usage counts the tokens that the model wrote since an earlier event, by the event's
@@ -233,5 +233,6 @@ func countLine(u *engine.Usage, line []byte) {
 	u.Counted = max(u.Counted, n)
 }
 
-// maxTokens limits what one message counts: a transcript can say any number.
+// maxTokens limits what one message counts: a transcript can contain any
+// number.
 const maxTokens = 1 << 30

@@ -42,8 +42,8 @@ func (r Reconciliation) Clean() bool {
 
 // Reconcile compares the calls of a transcript with those of the log, which logged finds: by
 // the agent's id of the call, or by its arguments where the agent gives hooks no ids. It is
-// asked about the calls in their order. The log has a call once, also where it is several
-// calls here (a patch of several files, several commands).
+// asked about the calls in their order. The log contains a call once, even where it is
+// several calls here (a patch of several files, several commands).
 func Reconcile(t Transcript, logged func(call engine.Event) (LoggedCall, bool)) Reconciliation {
 	r := Reconciliation{Session: t.Session, Unreviewed: []Mismatch{}, RanDenied: []Mismatch{}, Unread: len(t.Bad)}
 	results := map[string]*engine.Result{}

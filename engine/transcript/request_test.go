@@ -20,7 +20,7 @@ func TestRequest(t *testing.T) {
 		{"one prompt", first + "\n", "Start the shop.", ""},
 		{"the latest of two", first + "\n" + second + "\n" + result + "\n", "Then test the cart.", ""},
 		{"the last line is cut off", first + "\n" + second[:40], "Start the shop.", ""},
-		{"behind much text", first + "\n" + strings.Repeat(long+"\n", 6) + second + "\n", "Then test the cart.", ""},
+		{"after much text", first + "\n" + strings.Repeat(long+"\n", 6) + second + "\n", "Then test the cart.", ""},
 		{"too far back", first + "\n" + strings.Repeat(long+"\n", 6), "", "has no prompt"},
 		{"only results", result + "\n", "", "has no prompt"},
 		{"empty", "", "", "has no prompt"},

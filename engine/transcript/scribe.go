@@ -39,14 +39,15 @@ func newScribe(harness string) *translator {
 
 func (s *translator) bad(why error) { s.out.bad(s.at, why) }
 
-// clock sets the time; one that cannot be read leaves the last.
+// clock sets the time; one that cannot be read leaves it unchanged.
 func (s *translator) clock(text string) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		s.now = at.UnixMilli()
 	}
 }
 
-// millis sets the time in Unix milliseconds; one that cannot be leaves the last.
+// millis sets the time in Unix milliseconds; an impossible one leaves it
+// unchanged.
 func (s *translator) millis(at float64) {
 	if at > 0 && at < 1<<53 {
 		s.now = int64(at)
@@ -67,7 +68,7 @@ func (s *translator) prompt(text string) {
 	s.out.Events = append(s.out.Events, e)
 }
 
-// call records a call in the agent's own terms. Unreadable arguments are kept as a
+// call records a call in the agent's own terms. Unreadable arguments are kept as
 // text, because the call did run.
 func (s *translator) call(id, tool string, raw json.RawMessage) {
 	args, err := arguments(raw)
@@ -194,8 +195,9 @@ func (s *translator) close() Transcript {
 	return s.out
 }
 
-// denials are how reviewer's answers to a call that may not run begin, with the texts of
-// the default policy. Some agents report a denial as a failure with no other mark.
+// denials are the beginnings of reviewer's answers to a call that must not run, in
+// the texts of the default policy. Some agents report a denial as a failure with no
+// other mark.
 var denials = []string{
 	"Blocked by rule ", "Needs approval (rule ", "This session was stopped by ", "This session was permanently ended by ",
 	"reviewer could not review this call", "reviewer denied this call",

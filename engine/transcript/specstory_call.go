@@ -13,7 +13,7 @@ import (
 // specCall is the parts of a call in an export.
 type specCall struct {
 	tool   string
-	inline string   // code in the line that names the tool
+	inline string   // code on the line that names the tool
 	lines  []string // the lines after it: a description, the input, the output
 	output []string // the output, once the input was read
 	ran    string   // the command
@@ -40,7 +40,7 @@ func (c *specCall) head() {
 	}
 }
 
-// unquoteCode is what is between back quotes.
+// unquoteCode returns the text between back quotes.
 func unquoteCode(text string) string {
 	if len(text) < 2 || text[0] != '`' || text[len(text)-1] != '`' {
 		return ""

@@ -189,7 +189,7 @@ func listed(v any, key string) []string {
 	return nil
 }
 
-// parts are the texts that the objects of a list hold below key.
+// parts are the texts that the objects of a list have below key.
 func parts(v any, key string) []string {
 	list, _ := v.([]any)
 	var out []string

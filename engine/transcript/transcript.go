@@ -22,8 +22,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
-// The agents whose transcripts are read next to Claude Code, and the format that
-// several of them share.
+// The agents whose transcripts are read besides Claude Code's, and the format
+// that several of them share.
 //
 // Event.Harness names the agent that acted, so that policy can tell them apart.
 // Everything else of an event uses Claude Code's terms: its names of events and, where

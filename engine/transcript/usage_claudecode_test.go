@@ -33,7 +33,7 @@ func TestUsage(t *testing.T) {
 		{"two more", spoke("m2", 5) + spoke("m3", 7), 12},
 		{"more of the last one", spoke("m3", 7) + spoke("m3", 30), 23},
 		{"the same again", spoke("m3", 30), 0},
-		{"a result that speaks of usage", result, 0},
+		{"a result that mentions usage", result, 0},
 		{"no JSON", "\"usage\" \x00\n", 0},
 		{"numbers below zero", spoke("m4", -5), 0},
 		{"half a line", spoke("m5", 8) + spoke("m6", 100)[:20], 8},

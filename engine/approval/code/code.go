@@ -1,7 +1,7 @@
 // Package code keeps the approval code of a machine: the secret that a person gives with each
 // answer over HTTP.
 //
-// The agent runs as the same user, so whatever is on disk, it can read and write. Therefore
+// The agent runs as the same user, so it can read and write everything on disk. Therefore
 // only a slow hash of the code is stored, and the ledger contains a digest of the file with
 // the hash: a file that was replaced is refused. Wrong codes are also notes in the ledger,
 // and the limit is computed from them, so that it applies after a restart.

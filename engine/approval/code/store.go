@@ -20,8 +20,8 @@ const (
 	NoteWrong   = "approval_code_wrong"   // detail: why it was refused
 )
 
-// Tries is how many wrong codes are accepted within Pause; after that all codes are refused for
-// that time after the last one.
+// Tries is the number of wrong codes that are tolerated within Pause; then all codes are
+// refused until Pause has passed since the last one.
 const (
 	Tries = 5
 	Pause = 15 * time.Minute
@@ -78,7 +78,7 @@ func (s *Store) Remove(ctx context.Context) error {
 	return s.Log.Note(ctx, engine.Note{What: NoteRemoved})
 }
 
-// Exists reports whether a code is set; whether its file is the right one is checked with the code.
+// Exists reports whether a code is set. Check also verifies that its file is the right one.
 func (s *Store) Exists() (bool, error) {
 	_, _, err := s.read()
 	if errors.Is(err, ErrNone) {
@@ -126,7 +126,7 @@ func (s *Store) refused(ctx context.Context, why error) error {
 	return why
 }
 
-// known is what the ledger says about the code.
+// known contains what the ledger says about the code.
 type known struct {
 	digest string
 	wrong  []int64 // times of the last wrong codes, oldest first

@@ -65,7 +65,7 @@ func (q Queue) StateOf(r approval.Request) (approval.State, error) {
 	return one.state(r.ID)
 }
 
-// asked is what a session's history has about its questions, at a time.
+// asked contains the questions of a session's history, at a time.
 type asked struct {
 	chain     string
 	questions approval.Questions

@@ -65,8 +65,8 @@ func (q Queue) Put(r approval.Request) (fresh bool, err error) {
 	return fresh, q.write(r.ID, b)
 }
 
-// keep is how long a request may be left behind by a process that was killed. No question waits
-// that long.
+// keep is the time for which a request may be left behind by a process that was killed. No
+// question waits that long.
 const keep = 10 * time.Minute
 
 // tidy removes the files that were left behind.

@@ -68,7 +68,7 @@ type Script struct {
 
 	Terminals       *engine.Terminals      // what it leaves in terminals that it types into; nil: it types into none
 	Possible        []RawEffect            // of commands in the arguments of unknown programs
-	PossibleSignals map[engine.Signal]bool // the same
+	PossibleSignals map[engine.Signal]bool // signals of these commands
 	Written         []Text                 // texts that it writes into files, as far as they are known
 	Modules         []string               // names of modules that code in it imports
 	Inputs          []string               // files whose text reaches an interpreter through a pipe, as its code

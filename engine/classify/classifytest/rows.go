@@ -41,7 +41,7 @@ var Layers = sync.OnceValue(func() []rows.Layer {
 })
 
 // settingWords are the lists of the built-in settings by which operations are
-// read. Each is in one line.
+// read. Each is on one line.
 func settingWords(data string) rows.Layer {
 	lists := map[string][]string{}
 	for _, name := range rows.SettingLists() {

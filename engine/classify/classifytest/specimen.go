@@ -15,8 +15,8 @@ const (
 	HexDigits    = "0123456789abcdef"
 )
 
-// Made returns n characters that look issued. They are made here, so that this file contains no
-// secret.
+// Made returns n characters that look like an issued token. They are made here, so that this
+// file contains no secret.
 func Made(seed uint64, n int, alphabet string) string {
 	r := rand.New(rand.NewPCG(seed, 7))
 	b := make([]byte, n)
@@ -24,7 +24,7 @@ func Made(seed uint64, n int, alphabet string) string {
 		b[i] = alphabet[r.IntN(len(alphabet))]
 	}
 	if n >= 8 && len(alphabet) > 36 {
-		copy(b[2:], "Q7x") // of each class one
+		copy(b[2:], "Q7x") // one of each class
 	}
 	return string(b)
 }

@@ -21,7 +21,7 @@ type codeReader struct {
 	funcs   map[string]*codeFunc
 	order   []*codeFunc // in the order in which they were found
 	current *codeFunc
-	stars   []string // modules of which all names are imported
+	stars   []string // modules whose names are all imported
 	depth   int
 	inside  int  // number of enclosing brackets: line ends have no meaning inside them
 	more    bool // the list that was read last may have any number of elements
@@ -71,7 +71,7 @@ func (r *codeReader) load(tokens []Token) {
 	}
 }
 
-// branches reports whether what follows a word in its line may not run.
+// branches reports whether what follows a word on its line might not run.
 func branches(word string) bool {
 	return slices.Contains([]string{"if", "elif", "else", "for", "while", "try", "except", "catch", "case", "switch"}, word)
 }
@@ -375,8 +375,8 @@ func (r *codeReader) values(i int, several bool) (codeValue, int) {
 	return listValue(list), n
 }
 
-// assign sets a variable. If the statement may not run, the variable may also keep its old
-// value.
+// assign sets a variable. If the statement might not run, the variable may also keep its
+// old value.
 func (r *codeReader) assign(name string, v codeValue, at int) {
 	if old, ok := r.vars[name]; ok && !r.sure(at) && !old.empty() {
 		v = either(old, v)

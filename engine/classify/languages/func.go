@@ -20,8 +20,8 @@ type codeFunc struct {
 	returns    []codeValue
 }
 
-// maxCalls is how many calls of one function are evaluated individually. One call with
-// unknown arguments covers all further ones.
+// maxCalls limits the calls of one function that are evaluated individually. One call
+// with unknown arguments covers all further ones.
 const maxCalls = 32
 
 // maxRecursion limits nested calls of the same function.
@@ -109,8 +109,8 @@ func (r *codeReader) pythonFunction(i int) int {
 	return end
 }
 
-// indented returns the end of the block that starts at i after a line with some
-// indentation; with head, only the end of its head, up to the colon.
+// indented returns the end of the block that starts at i after a line with the
+// given indentation; with head, only the end of its head, up to the colon.
 func (r *codeReader) indented(i, indent int, head bool) int {
 	for line := false; i < len(r.tokens); i = r.behind(i) {
 		t := r.at(i)

@@ -495,7 +495,7 @@ func connectHost(args []codeValue) []abstract.Arg {
 	return first.texts()
 }
 
-// opens is open(path, mode).
+// opens handles open(path, mode).
 func opens(c *shell.Call, paths []abstract.Arg, mode codeValue) {
 	m := mode.texts()[0].Text
 	switch {

@@ -40,9 +40,9 @@ type lexis struct {
 	comments []string // what begins a comment that ends with its line
 	block    bool     // /* … */
 	quotes   string
-	triple   bool   // quotes of strings without inserted expressions, in which only \' and \\ are escapes
-	plain    string // starts of inserted expressions: "${", "#{"
-	inserts  string // what begins an inserted expression: "${", "#{"
+	triple   bool   // three quotes can delimit a string too, over several lines
+	plain    string // quotes of strings without inserted expressions, in which only \' and \\ are escapes
+	inserts  string // starts of inserted expressions: "${", "#{"
 	sigils   bool   // $name is a variable, also in strings
 	joins    bool   // a dot joins strings
 	quoting  string // words that quote what follows in brackets: q(…), %q(…); each followed by a blank

@@ -169,8 +169,8 @@ func (v codeValue) each(f func(a abstract.Arg) abstract.Arg) codeValue {
 	return combine(v, textValue(abstract.Arg{}), func(a, _ abstract.Arg) abstract.Arg { return f(a) })
 }
 
-// JoinPath joins two paths as the languages do: an absolute second one stands
-// alone.
+// JoinPath joins two paths as the languages do: an absolute second path
+// replaces the first.
 func JoinPath(a, b abstract.Arg) abstract.Arg {
 	if b.HasPrefix("/") {
 		return b
@@ -189,7 +189,7 @@ func repeated(v, n codeValue) codeValue {
 	return v.each(func(a abstract.Arg) abstract.Arg { return a.With(strings.Repeat(a.Text, times)) })
 }
 
-// fillPercent replaces the conversions of a format by values: "%s/x" % v.
+// fillPercent replaces the conversions of a format with values: "%s/x" % v.
 func fillPercent(format abstract.Arg, args []codeValue) codeValue {
 	out := textValue(abstract.Arg{Taint: format.Taint})
 	rest := format.Text

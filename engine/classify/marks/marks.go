@@ -15,12 +15,12 @@ const (
 	MaxResultMarks = 48
 	maxMarked      = 64 << 10 // bytes at the start of a string
 	MaxLooks       = 64       // names that are looked up on the disk
-	longToken      = 12       // bytes from which a token is distinctive
-	longWords      = 16       // …for tokens that consist of words
+	longToken      = 12       // minimum length of a distinctive token, in bytes
+	longWords      = 16       // the same for tokens that consist of words
 	maxLiteral     = 2048     // bytes of a literal
 	maxValues      = 4        // values after = in one piece
 	maxBackwards   = 512      // bytes of a word that is reversed
-	secretValue    = 8        // bytes from which a value in a file with secrets counts
+	secretValue    = 8        // minimum length of a value in a file with secrets, in bytes
 )
 
 // The ranks of literals, the most distinctive first: if there are too many, those are kept.
@@ -35,8 +35,8 @@ const (
 	ranks
 )
 
-// markShares is how many of 28 marks a rank may take before the others have had their
-// share: a large number of words cannot displace what is hidden.
+// markShares is the number of the 28 marks that a rank may take before the others
+// have had their share: a large number of words cannot displace what is hidden.
 var markShares = [ranks]int{10, 4, 4, 3, 3, 4, 0}
 
 // literals are the parts of a string that could have come from elsewhere, by rank, each once.
@@ -239,8 +239,8 @@ func (l *literals) text(text string, rank int) {
 	}
 }
 
-// signs is a set of ASCII characters. Looking one up is much faster than searching it in a
-// text, and is done for every character of every output.
+// signs is a set of ASCII characters. Looking up a character is much faster than searching
+// a string for it, and is done for every character of every output.
 type signs [0x80]bool
 
 func newSigns(text string) *signs {

@@ -15,8 +15,8 @@ type Keyword struct {
 	weak  bool // the name often means something else: the value has to look random
 }
 
-// Keywords are the words in the name of a variable that say that its value is a
-// secret.
+// Keywords are the words in the name of a variable that indicate that its value
+// is a secret.
 var Keywords = []Keyword{
 	{"password", "password", true, false}, {"passwd", "password", true, false}, {"passphrase", "password", true, false}, {"pwd", "password", true, false},
 	{"passwort", "password", true, false}, {"db_pass", "password", true, false}, {"_pass", "password", true, false}, {"userpass", "password", true, false},
@@ -262,8 +262,8 @@ func (a assignment) readLine(s string, i int) (assignment, bool) {
 	return a, true
 }
 
-// elsewhere reads the value of a pair whose name is itself a value, as lists of
-// environment variables and of settings have it: name: TOKEN, value: x.
+// elsewhere reads the value of a pair whose name is itself a value, as in lists
+// of environment variables and of settings: name: TOKEN, value: x.
 func (w namedSecret) elsewhere(t scanned) (assignment, bool) {
 	from := max(0, w.begin-12)
 	lead := strings.TrimRight(t.low[from:w.begin], " \t\"'\\")
@@ -528,8 +528,8 @@ func Distinct(kind, value string) bool {
 	return len(value) >= leastDistinct && (HasDigit(value) || scrambled(value) || oneWord(value)) && !numeric(value) && !nameLike(value)
 }
 
-// leastDistinct is the length from which a value of letters and digits can be
-// considered random.
+// leastDistinct is the minimum length of a value of letters and digits that
+// can be considered random.
 const leastDistinct = 12
 
 // announced are the kinds of secrets that are found by the text before them.

@@ -11,8 +11,8 @@ import (
 // This file finds other spellings of the secrets in a call: split into words, in lower
 // case, encoded.
 
-// longWord is the length from which a word of a secret is masked by itself: a line of
-// a private key, but not the "KEY" in its first one.
+// longWord is the minimum length of a word of a secret that is masked by itself: a
+// line of a private key, but not the "KEY" in its first one.
 const longWord = 16
 
 // knowWords remembers the words of a secret that has several: a shell splits a key
@@ -20,7 +20,7 @@ const longWord = 16
 func (m *Masker) knowWords(secret, with string) {
 	words := strings.FieldsFunc(lineEnds.Replace(secret), func(r rune) bool { return strings.ContainsRune(" \t\r\n;\"'`", r) })
 	for _, w := range words {
-		for _, part := range []string{w, w[strings.LastIndexByte(w, '/')+1:]} { // the name of a program that is run so
+		for _, part := range []string{w, w[strings.LastIndexByte(w, '/')+1:]} { // also the name of a program in a path
 			if part != secret && len(part) >= longWord && len(part) <= maxPiece {
 				m.know(part, with)
 			}
@@ -28,7 +28,7 @@ func (m *Masker) knowWords(secret, with string) {
 	}
 }
 
-// lineEnds of a string in a literal.
+// lineEnds decodes the line ends of a string in a literal.
 var lineEnds = strings.NewReplacer(`\n`, "\n", `\r`, "\n")
 
 // Folded returns a masker for the same secrets in lower case, as host names are

@@ -13,7 +13,7 @@ const (
 	keyEnd   = "-----END "
 )
 
-// appendKeyBlocks finds PEM private keys, also where a JSON or shell string contains their line
+// appendKeyBlocks finds PEM private keys, even where a JSON or shell string contains their line
 // ends as \n, and where the end or the beginning is missing.
 func appendKeyBlocks(found []span, s string) []span {
 	last := 0 // end of the block before
@@ -78,7 +78,8 @@ func appendPutty(found []span, s string) []span {
 	}
 }
 
-// keyLines is where lines of base64 end that begin at i, indented or not.
+// keyLines returns the end of the lines of base64 that begin at i, indented or
+// not.
 func keyLines(s string, i int) int {
 	for {
 		start := Run(s, i, len(s), spacing)
@@ -92,8 +93,8 @@ func keyLines(s string, i int) int {
 	}
 }
 
-// keyLinesBefore is where the lines of base64 begin that end before i: all but
-// the last of them are long.
+// keyLinesBefore returns the beginning of the lines of base64 that end before
+// i: all but the last of them are long.
 func keyLinesBefore(s string, least, i int) int {
 	start := i
 	for {
@@ -259,7 +260,7 @@ func appendPairs(found []span, s string) []span {
 	return found
 }
 
-// nearby is how far from each other the halves of a pair stand, in bytes.
+// nearby limits the distance between the halves of a pair, in bytes.
 const nearby = 200
 
 func amazonChar(c byte) bool { return Alnum(c) || c == '+' || c == '/' }

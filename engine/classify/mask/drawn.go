@@ -74,7 +74,8 @@ func dull(s string) bool {
 // reaches: fewer than one in a million have less.
 const leastEntropy = 0.62
 
-// counted reports whether half of a string or more is the alphabet, or counts.
+// counted reports whether half of a string or more is part of the alphabet or a
+// run of consecutive digits.
 func counted(s string) bool {
 	longest, n := 0, 1
 	for i := 1; i < len(s); i++ {

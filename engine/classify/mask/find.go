@@ -80,8 +80,8 @@ func settle(found []span) []span {
 }
 
 // appendMasked finds text that is already masked: REDACTED_, a kind, and a tag of
-// eight digits. Nothing else that begins so counts, or a secret could hide after the
-// word.
+// eight digits. Nothing else that begins this way counts, or a secret could hide
+// after the word.
 func (f *Formats) appendMasked(found []span, s string) []span {
 	for from := 0; ; {
 		i := strings.Index(s[from:], Redacted)

@@ -69,7 +69,8 @@ func slackNumber(s string, least int) bool {
 	return len(s) >= least && len(s) <= 14 && Digits(s) == len(s)
 }
 
-// slackBot is two numbers and a secret, or in the older form one.
+// slackBot is two numbers and a secret, or in the older form one number and a
+// secret.
 func slackBot(rest string) bool {
 	parts := strings.SplitN(rest, "-", 3)
 	switch {

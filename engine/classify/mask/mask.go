@@ -40,7 +40,7 @@ func countLines(text string) int64 {
 	return n
 }
 
-// Masker replaces secrets in every string that leaves the process by
+// Masker replaces secrets in every string that leaves the process with
 // REDACTED_kind_tag. The replacement consists of letters, digits and _ only, so that
 // a masked command or URL still parses as the raw one did.
 type Masker struct {
@@ -118,8 +118,8 @@ func (m *Masker) remember(text string) {
 	}
 }
 
-// maxPiece is how much of a secret is searched for at once, in bytes: the time
-// to prepare a search grows with the square of the length.
+// maxPiece limits the piece of a secret that is searched for at once, in
+// bytes: the time to prepare a search grows with the square of the length.
 const maxPiece = 512
 
 func (m *Masker) know(secret, with string) {
@@ -133,9 +133,9 @@ func (m *Masker) know(secret, with string) {
 	m.all = nil
 }
 
-// Text returns s without secrets, and as text: bytes that are not are replaced
-// as JSON would, so that policy sees the same live and from the log. Masking the
-// result again changes nothing.
+// Text returns s without secrets, and as valid UTF-8: other bytes are replaced
+// as JSON replaces them, so that policy sees the same live and from the log.
+// Masking the result again changes nothing.
 func (m *Masker) Text(s string) string {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s))
@@ -231,7 +231,8 @@ func (m *Masker) replacer() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// replaceWords calls with for each run of letters and digits.
+// replaceWords replaces each run of letters and digits with the result of the
+// function.
 func replaceWords(s string, with func(string) (string, bool)) string {
 	var b strings.Builder
 	done := 0

@@ -21,7 +21,7 @@ const (
 	percentLogin                   // -U user%x
 	oracleLogin                    // user/x@database
 	commaLogin                     // -u user,x
-	secureValue                    // --value x of a command that says SecureString
+	secureValue                    // --value x of a command that contains SecureString
 	cookieValue                    // -b name=x
 	literalValue                   // --from-literal=name=x
 	second                         // -b user x
@@ -164,7 +164,7 @@ func cluster(s string, begin, end int, letter byte) int {
 	return -1
 }
 
-// place is where the value begins; -1: there is none.
+// place returns the beginning of the value; -1: there is none.
 func (o secretOption) place(s string, begin, end int) int {
 	if o.flag == "" {
 		return Run(s, begin, end, Blank)

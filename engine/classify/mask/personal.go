@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// personal are the kinds of personal data that policy may have replaced, by
-// the names of engine.PersonalKinds.
+// personal are the kinds of personal data whose replacement policy can
+// require, by the names of engine.PersonalKinds.
 var personal = map[string]func([]span, string) []span{
 	"card": appendCards, "email": appendEmails, "iban": appendIBANs, "phone": appendPhones, "ssn": appendSSNs,
 }
@@ -22,7 +22,7 @@ func appendPersonal(found []span, s string, kinds []string) []span {
 	return found
 }
 
-// appendEmails finds addresses of mail. kim@a.example:b is an scp target, and git@ is
+// appendEmails finds e-mail addresses. kim@a.example:b is an scp target, and git@ is
 // the user of every repository host.
 func appendEmails(found []span, s string) []span {
 	for from := 0; ; {
@@ -53,8 +53,8 @@ func domain(host string) bool {
 	return i > 0 && len(host)-i > 2 && identifier(host[i+1:]) && !strings.Contains(host, "..")
 }
 
-// appendCards finds numbers of payment cards: the ranges of the issuers, with
-// the check digit of Luhn.
+// appendCards finds payment card numbers: the ranges of the issuers, with the
+// check digit of Luhn.
 func appendCards(found []span, s string) []span {
 	return appendNumbers(found, s, "card", " -", func(text, digits string) bool { return issuedCard(digits) && luhn(digits) })
 }
@@ -138,7 +138,7 @@ func luhn(digits string) bool {
 	return sum%10 == 0
 }
 
-// appendIBANs finds numbers of bank accounts, whole or in groups of four.
+// appendIBANs finds bank account numbers, whole or in groups of four.
 func appendIBANs(found []span, s string) []span {
 	for i := 0; i+15 <= len(s); i++ {
 		if !upper(s[i]) || !upper(s[i+1]) || !Digit(s[i+2]) || !Digit(s[i+3]) || i > 0 && TokenChar(s[i-1]) {
@@ -188,8 +188,8 @@ func mod97(iban []byte) bool {
 
 func upper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
-// appendPhones finds international numbers, +49 30 1234567, and those of North
-// America with separators, (555) 123-4567.
+// appendPhones finds international phone numbers, +49 30 1234567, and those of
+// North America with separators, (555) 123-4567.
 func appendPhones(found []span, s string) []span {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '+' && s[i] != '(' && !Digit(s[i]) {
@@ -204,7 +204,7 @@ func appendPhones(found []span, s string) []span {
 	return found
 }
 
-// phoneEnd is where a run of digits and single signs between them ends.
+// phoneEnd returns the end of a run of digits with single signs between them.
 func phoneEnd(s string, i int) int {
 	end, last := i, i
 	for ; end < len(s) && end-i < 24; end++ {

@@ -18,13 +18,14 @@ type issuedToken struct {
 	min    int               // characters after the prefix
 	max    int               // below 0: no limit; otherwise a longer run is not such a token
 	start  bool              // only where no letter or digit is before
-	check  func(string) bool // of what follows the prefix; nil: no filler
+	check  func(string) bool // of what follows the prefix; nil: it is not filler
 	header bool              // the prefix begins a header, after which a payload may begin in the same way
-	alone  bool              // no part of base64
+	alone  bool              // not part of base64
 }
 
-// judged is how much of a run decides whether it is a token. It bounds the work
-// on a string made of prefixes; the longest headers of tokens are shorter.
+// judged is the length of the part of a run that decides whether it is a token.
+// It bounds the work on a string made of prefixes; the longest headers of
+// tokens are shorter.
 const judged = rows.MaxRun
 
 // awsID rejects the ids in Amazon's documentation and blanked ones.
@@ -177,7 +178,7 @@ func (k issuedToken) match(s string, i int) (end int, ok bool) {
 }
 
 // unissued reports whether a value has an issuer's prefix but is not a token: it is
-// too short, or has characters that they never have, as examples do.
+// too short, or has characters that the issuer's tokens never have, as examples do.
 func (f *Formats) unissued(v string) bool {
 	for _, prefix := range f.exclusive {
 		if strings.HasPrefix(v, prefix) {

@@ -41,8 +41,8 @@ func madeOfWords(s string) bool {
 	return len(parts) > 1
 }
 
-// published are the beginnings of values that anyone may see: keys of a
-// browser's code, and the public halves of pairs.
+// published are the beginnings of values that anyone may see: keys in
+// browser code, and the public halves of pairs.
 var published = []string{"pk_live_", "pk_test_", "ssh-rsa", "ssh-ed25519", "AAAAB3Nza", "AAAAC3Nza"}
 
 func isPublished(v string) bool {

@@ -59,7 +59,8 @@ const (
 )
 
 // numerals are numbers of three digits and more in the names of algorithms,
-// types and answers of servers; shorter ones may be any. Years are ones too.
+// types and answers of servers; shorter numbers are all allowed. Years are
+// in names, too.
 const numerals = " 100 128 160 192 200 201 204 224 255 256 301 302 304 320 384 400 401 403 404 409 422 429 448" +
 	" 500 501 502 503 504 509 512 521 640 720 1024 1080 1305 2048 3072 4096 8192 16384 25519 32768 65535 65536 "
 
@@ -99,7 +100,7 @@ func wordingOf(s string) wordSplit {
 	return w
 }
 
-// humpEnd is where the word ends that begins at i: HTTPServer has two.
+// humpEnd returns the end of the word that begins at i: HTTPServer has two.
 func humpEnd(s string, i int) int {
 	upper := Run(s, i, len(s), upperChar)
 	if upper-i > 1 {

@@ -46,7 +46,8 @@ func (f *Finder) Commands(lines []string) []string {
 	return list
 }
 
-// absent returns what of a command does not exist; empty: it may.
+// absent returns the part of a command that does not exist; empty: all of it
+// may exist.
 func (f *Finder) absent(words, lines []string) string {
 	if len(words) == 0 || f.World.System == place.Windows || !f.Res.Looking() {
 		return ""
@@ -91,7 +92,8 @@ func (f *Finder) target(words []string) string {
 	return ""
 }
 
-// includes finds what makes it unknown which targets a makefile has.
+// includes matches lines after which the targets of a makefile are not
+// completely known.
 var includes = engine.Regexp(`(?m)^\s*-?s?include\s|^[^\s#]*%|^[^\s#]*\$[({].*:|\$\(eval`)
 
 // script returns the script that no package.json of a directory has.
@@ -170,7 +172,8 @@ func (f *Finder) personal() []string {
 	return dirs
 }
 
-// there returns where a file of the project has a name; empty: nowhere.
+// there returns the path at which the project has something with a name; empty:
+// there is none.
 func (f *Finder) there(name string) string {
 	for _, dir := range f.Dirs {
 		for _, sub := range append([]string{""}, f.Rows.Words("told.folders")...) {
@@ -203,7 +206,7 @@ func (f *Finder) manifests() (text string, whole bool) {
 	return plain(b.String()), true
 }
 
-// plain is a string in which names are spelled in one way.
+// plain returns a string in which names are spelled uniformly.
 func plain(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
 
 // Packages returns the packages that no manifest names, if there is a manifest.

@@ -32,7 +32,7 @@ func (f *Finder) Symbols(names []string) []string {
 	return s.left
 }
 
-// outermost lists the directories that are in no other of them.
+// outermost lists the directories that are not in any of the others.
 func outermost(dirs []string) []string {
 	var list []string
 	for _, d := range dirs {
@@ -78,7 +78,7 @@ func (s *search) folder(dir string, depth int) bool {
 func (s *search) file(name string) bool {
 	raw, err := s.f.World.ReadFile(name, maxSource)
 	if err != nil {
-		return s.f.is("told.binaries", path.Ext(name)) // else the file is too long to say
+		return s.f.is("told.binaries", path.Ext(name)) // a binary file; any other is too long to be searched
 	}
 	s.sources++
 	if s.bytes += len(raw); s.bytes > maxBytes {

@@ -104,7 +104,7 @@ func (w *Words) Paid(noun string) string {
 	return ""
 }
 
-// NameParts splits snake_case, kebab-case and camelCase to lower-case words.
+// NameParts splits snake_case, kebab-case and camelCase into lower-case words.
 func NameParts(name string) []string {
 	var b strings.Builder
 	for i, c := range name {

@@ -41,7 +41,8 @@ func canonicalHost(host string) string {
 	return netip.AddrFrom4([4]byte{byte(last >> 24), byte(last >> 16), byte(last >> 8), byte(last)}).String()
 }
 
-// leastNumber is the number from which a host that is one number is an address.
+// leastNumber is the smallest number that is an address when it is the whole
+// host.
 const leastNumber = 1 << 24
 
 // radix writes an octal number as Go reads it.
@@ -59,7 +60,7 @@ func zeroOf(s string) string {
 	return ""
 }
 
-// nat64 are the addresses by which IPv6 reaches those of IPv4.
+// nat64 are the IPv6 addresses that stand for those of IPv4.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 func canonicalIPv6(host string) string {
@@ -74,9 +75,8 @@ func canonicalIPv6(host string) string {
 	return a.Unmap().String()
 }
 
-// linkLocal returns the address of this machine's own link that a string begins with
-// which goes on with something unknown: such an address has no name, and what
-// follows is a path.
+// linkLocal returns the link-local address that is the known beginning of a host, or
+// an empty string: such an address has no name, so the unknown rest is a path.
 func linkLocal(text string) string {
 	if !strings.HasPrefix(text, "169.254.") {
 		return ""

@@ -424,7 +424,7 @@ func (r *Resolver) patternClass(fixed, pattern string) engine.Class {
 	}
 	for _, name := range r.tables.telling {
 		if pattern[0] != name[0] {
-			continue // a star does not match a hidden name, and * alone says nothing
+			continue // a star does not match a hidden name, and * alone shows nothing
 		}
 		if wildcard.Match(pattern, name) {
 			return r.Class(Join(fixed, name))
@@ -472,7 +472,7 @@ func (r *Resolver) fileReversibility(e *engine.Effect) engine.Reversibility {
 		return ""
 	case e.Kind == engine.EffectFileDelete && e.Verb != "move" || e.Kind == engine.EffectFileWrite && overwrites(e.Verb):
 		if e.Git == "" && e.Entry == "dir" {
-			return "" // too much to look at, or no repository
+			return "" // too much to examine, or no repository
 		}
 		return engine.R4
 	}

@@ -217,8 +217,8 @@ func objectName(s string) string {
 	return s
 }
 
-// maxObject is how many bytes of a commit are read, maxPack how far into a pack: git puts the
-// newest commits first.
+// maxObject limits the bytes of a commit that are read, maxPack the position in a pack: git
+// puts the newest commits first.
 const (
 	maxObject = 64 << 10
 	maxPack   = 8 << 20

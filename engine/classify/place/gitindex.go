@@ -219,7 +219,7 @@ func (v *gitView) state(name string) string {
 		return ""
 	}
 	if info.IsDir() && v.exists(Join(name, ".git")) {
-		return "untracked" // a repository does not hold its own history
+		return "untracked" // a repository does not contain its own history
 	}
 	r := v.repository(DirOf(name))
 	if r == nil || r.broken {

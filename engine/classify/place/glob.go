@@ -49,7 +49,7 @@ func (r *Resolver) matchesIn(dir, part string) (found []string, ok bool) {
 	r.lookups++
 	list, err := r.World.ReadDir(dir, MaxNames+1)
 	if err != nil || len(list) > MaxNames {
-		return nil, err != nil && !errors.Is(err, fs.ErrPermission) // what is not a folder holds nothing
+		return nil, err != nil && !errors.Is(err, fs.ErrPermission) // what is not a folder contains nothing
 	}
 	for _, d := range list {
 		hidden := strings.HasPrefix(d.Name(), ".") && !strings.HasPrefix(part, ".")
@@ -109,8 +109,8 @@ func entryOf(entries map[string]bool, recursive bool) string {
 	return ""
 }
 
-// moreSevere reports whether a class matters more than another: when writing, what decides
-// over other files; when reading, secrets first.
+// moreSevere reports whether a class matters more than another: when writing, files of the
+// guard and of agents matter most; when reading, secrets do.
 func moreSevere(a, b engine.Class, kind engine.EffectKind) bool {
 	order := []engine.Class{"", engine.ClassGenerated, engine.ClassMount, engine.ClassDatabase, engine.ClassBackup,
 		engine.ClassCI, engine.ClassGitData,

@@ -64,7 +64,7 @@ func (r *Resolver) Guard(e *engine.Effect) string {
 	return ""
 }
 
-// What Effect.Guard may say.
+// The values of Effect.Guard.
 const (
 	guardIs    = "is"
 	guardHolds = "holds"
@@ -95,7 +95,7 @@ func mayMatch(e *engine.Effect, p string) bool {
 	})
 }
 
-// maxSettings is how much of an editor's settings is read, in bytes.
+// maxSettings limits what is read of an editor's settings, in bytes.
 const maxSettings = 64 << 10
 
 // Now returns the contents of a file; empty if it does not exist.

@@ -12,12 +12,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Limits of what one action may cost in looks at the disk. What is over them
-// stays lexical: facts are absent, never guessed.
+// Limits of the disk accesses for one action. What exceeds them stays
+// lexical: facts are absent, never guessed.
 const (
 	maxLookups = 4096 // lstat and readlink calls
 	maxLinks   = 40   // links followed for one path, as Linux does
-	maxGit     = 64   // paths whose git state is asked
+	maxGit     = 64   // paths whose git state is queried
 )
 
 // Resolver turns raw effects into effects, by resolving real paths.
@@ -33,7 +33,7 @@ type Resolver struct {
 	lookups   int
 	Git       func(string) string // nil: unknown
 	Secret    func(string) bool   // reports whether a string contains a secret; nil: unknown
-	asked     int                 // paths whose git state was asked
+	asked     int                 // paths whose git state was queried
 	tables    *tables
 	protected []string // files that another name may stand for; nil: not listed yet
 	trees     []string // other working trees of the workspace's repository
@@ -127,7 +127,7 @@ func (r *Resolver) Lstat(p string) fs.FileInfo {
 func (r *Resolver) Looking() bool { return r.World.Lstat != nil && r.lookups < maxLookups }
 
 // Real resolves links, . and .. from the root, as the kernel does; where a
-// component does not exist the rest is taken as written. cwd is what
+// component does not exist, the rest is taken as written. cwd is what
 // /proc/self/cwd means to the command.
 func (r *Resolver) Real(p, cwd string, followLast bool) string {
 	if p = r.Native(p); Drive(p) {
@@ -310,8 +310,8 @@ func plainName(s string) bool {
 }
 
 // spelling replaces the beginning of a path that is the workspace, the home directory or
-// one of their parents under another spelling (a disk that ignores case, a bind mount) by
-// the known spelling, as identified by device and inode.
+// one of their parents under another spelling (a disk that ignores case, a bind mount)
+// with the known spelling, as identified by device and inode.
 func (r *Resolver) spelling(p string) string {
 	if !r.Looking() {
 		return p

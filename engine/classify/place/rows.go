@@ -14,7 +14,7 @@ import (
 type tables struct {
 	classes  map[string]*class
 	settings []string // of clients, as they are under a project or a home directory
-	telling  []string // names that say what is at stake
+	telling  []string // names that show what is at stake
 	fixtures []string // folders with settings for tests
 	notes    []string // of agents about a workspace, under the home directory
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Systems whose files have names of their own kind, as World.System has them.
+// Systems with file names of their own kind: values of World.System.
 const (
 	Windows = "windows"
 	MacOS   = "darwin"
@@ -56,8 +56,8 @@ func (r *Resolver) public(p string) string {
 	return p
 }
 
-// respell replaces the beginning of a path by the spelling of the folder that it refers to,
-// if disks ignore case.
+// respell replaces the beginning of a path with the spelling of the folder that it refers
+// to, if disks ignore case.
 func (r *Resolver) respell(p string) string {
 	if !r.mac && !Drive(p) {
 		return p

@@ -35,8 +35,8 @@ func (r *Resolver) worktrees() []string {
 	return trees
 }
 
-// treesFound returns the working trees that the repository has, or is said to have if files
-// are not looked at.
+// treesFound returns the working trees of the repository: from its files or, if these are
+// not read, World.Trees.
 func (r *Resolver) treesFound() []string {
 	if r.World.Lstat == nil {
 		return r.World.Trees

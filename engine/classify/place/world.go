@@ -18,7 +18,7 @@ import (
 // means that nothing is known: facts about files (exists, entry, git, links) are then
 // absent. Transcripts are classified that way.
 type World struct {
-	System   string   // Windows, MacOS, or another name of runtime.GOOS; empty: unknown, the session's folders tell
+	System   string   // Windows, MacOS, or another name of runtime.GOOS; empty: unknown, the session's folders show it
 	Home     string   // the person's home directory, absolute; empty: unknown
 	Homes    []string // directories whose children are home directories; empty: the usual ones
 	TempDirs []string // directories for temporary files, besides the usual ones

@@ -42,7 +42,7 @@ func trash(c *shell.Call) {
 	case on(o, "--restore"):
 		c.Process()
 		for _, a := range operands {
-			if strings.Trim(a.Text, "0123456789-") != "" { // a path and no id
+			if strings.Trim(a.Text, "0123456789-") != "" { // a path, not an id
 				c.Writes("create", a)
 			}
 		}

@@ -32,7 +32,7 @@ func ansible(c *shell.Call) {
 	given := moduleArguments(args.Text)
 	if code, ok := moduleCommand(c, moduleSources, name, given); ok && args.Known() {
 		if file, found := strings.CutPrefix(code, "sh "); found && !holdsCode(c, file) {
-			c.Shell.Opaque("code", name) // it runs on all the hosts, and nobody can see what it is
+			c.Shell.Opaque("code", name) // it runs on all the hosts, and its code is unknown
 		}
 		c.Child(func() shell.Outcome { return c.Shell.Embed(args.With(code), c.Name, false) })
 	}
@@ -44,7 +44,7 @@ func ansible(c *shell.Call) {
 	switch {
 	case args.Known():
 		whole = args.With(code)
-	case code != args.Text: // which value is not known is not known either
+	case code != args.Text: // it is not known which of the values is unknown
 		whole = abstract.UnknownArg()
 	}
 	c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName("ssh", c.Opts.Operand(0))}, func() { c.Shell.Embed(whole, c.Name, false) })
@@ -84,8 +84,8 @@ func moduleFits(conditions []string, given map[string][]string) bool {
 	return true
 }
 
-// filledIn replaces $key in a command by the values of arguments. A word whose argument is
-// missing is left out; $_ is the whole text, as code.
+// filledIn replaces $key in a command with the values of arguments. A word whose argument
+// is missing is left out; $_ is the whole text, as code.
 func filledIn(command string, given map[string][]string) string {
 	words := strings.Fields(command)
 	for i, word := range words {
@@ -239,7 +239,7 @@ func ghAPI(c *shell.Call) {
 			}
 			f = f.With(value)
 			if !strings.Contains(value, "mutation") && f.Known() {
-				continue // a question
+				continue // a query, which changes nothing
 			}
 			r.body(f)
 			continue
@@ -275,10 +275,10 @@ func ghAPI(c *shell.Call) {
 	}
 }
 
-// change is what an operation does to an object elsewhere without removing it: it opens it
-// to everyone (expose), grants rights to it (grant), disables its protection or its logging
-// (disable), or sets a record of names (send). The object is the kind of thing, or the
-// right.
+// change describes what an operation does to an object elsewhere without removing it: it
+// opens it to everyone (expose), grants rights to it (grant), disables its protection or
+// its logging (disable), or sets a record of names (send). The object is the kind of thing,
+// or the right.
 type change struct{ verb, object string }
 
 // optionChanges returns the change that the words and options of a command line describe,

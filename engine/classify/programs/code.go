@@ -153,7 +153,7 @@ func editorFile(c *shell.Call, function string, file abstract.Arg, flags string)
 // starts: those that go to a shell, and code.
 func debuggerCommands(c *shell.Call) {
 	if !slices.ContainsFunc(c.Args, func(a abstract.Arg) bool { return a.Is("--args") || a.Is("--") }) {
-		return // the row says the rest
+		return // the row defines the rest
 	}
 	for _, a := range c.Args {
 		m := debuggerRuns().FindStringSubmatch(a.Text)
@@ -246,9 +246,8 @@ func recipes(c *shell.Call, run func(*shell.Call) (seen bool)) {
 	}
 }
 
-// Bounds of what is looked for among the arguments of a program about which
-// nothing is known: what lies beyond them is not a command line that somebody
-// writes.
+// Bounds of the search for commands among the arguments of an unknown
+// program: what exceeds them is not a command line that a person writes.
 const (
 	maxGuessedWords = 32
 	maxGuessedText  = 8 << 10
@@ -388,7 +387,7 @@ func mentionsProgram(c *shell.Call, text string) bool {
 // quotes are the strings in a string of any language.
 type quotes struct {
 	texts []string   // those with blanks in them
-	lists [][]string // words that stand one after the other: "rm", ["-rf", "x"]
+	lists [][]string // consecutive words: "rm", ["-rf", "x"]
 }
 
 // quotedParts finds the quoted parts of a string in an unknown language.

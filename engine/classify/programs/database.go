@@ -249,7 +249,7 @@ func mongo(c *shell.Call) {
 			code = append(code, mongoScript(c, d, f)...)
 		}
 		if code[i].Known() {
-			c.Extract("node", code[i], c.Name+"-e") // its shell is one of JavaScript, with all that Node has
+			c.Extract("node", code[i], c.Name+"-e") // its shell runs JavaScript, with everything that Node has
 		}
 	}
 }
@@ -361,7 +361,7 @@ func redisCommand(c *shell.Call, d shell.Database, words []abstract.Arg) {
 		if len(words) > 2 && strings.EqualFold(words[1].Text, "LOAD") {
 			c.Loses(d, "exec", "code")
 		}
-	case "CONFIG": // where the dump lands is how a key becomes a file of anyone's
+	case "CONFIG": // the location of the dump can turn a key into anyone's file
 		if len(words) > 3 && strings.EqualFold(words[1].Text, "SET") &&
 			(strings.EqualFold(words[2].Text, "dir") || strings.EqualFold(words[2].Text, "dbfilename")) {
 			c.Loses(d, "exec", "code")

@@ -7,8 +7,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/windows"
 )
 
-// escape returns the function that a row names, for what rows cannot say; nil:
-// there is none of this name.
+// escape returns the function that a row names, for what rows cannot express;
+// nil: no function has this name.
 func escape(name string) func(*shell.Call) {
 	if f, ok := here()[name]; ok {
 		return f

@@ -16,7 +16,7 @@ func exposes(c *shell.Call) {
 		return
 	}
 	options := c.Shell.In.Rows.Words("programs.binding")
-	containers := slices.Contains([]string{"docker", "podman", "nerdctl"}, c.Name) // all but -p is what runs inside
+	containers := slices.Contains([]string{"docker", "podman", "nerdctl"}, c.Name) // options other than -p belong to what runs inside
 	for i, a := range c.Args {
 		name, value, glued := strings.Cut(a.Text, "=")
 		if !glued && i+1 < len(c.Args) {

@@ -29,8 +29,8 @@ func destination(c *shell.Call) (sources []abstract.Arg, dest abstract.Arg, inDi
 	return sources, dest, inDir && !c.Opts.Has("-T", "--no-target-directory")
 }
 
-// maxLandings is how many destinations are listed individually; beyond it, the folder is
-// reported.
+// maxLandings limits the destinations that are listed individually; beyond it, the
+// folder is reported.
 const maxLandings = 32
 
 // landing lists where sources end up.
@@ -132,7 +132,7 @@ func link(c *shell.Call) {
 		dest = abstract.Word(base)
 	}
 	if !c.Opts.Has("-s", "--symbolic") {
-		c.Reads(sources...) // the other name shows the file wherever it is read, and nothing tells by then
+		c.Reads(sources...) // later, nothing shows that reading the other name reads the file
 	}
 	e := abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "link", Forced: c.Opts.Has("-f", "--force")}
 	for i, t := range landing(sources, dest, inDir) {

@@ -282,8 +282,8 @@ func findRun(c *shell.Call, how string, template []abstract.Arg, m, root abstrac
 	})
 }
 
-// plainMarks replaces the placeholders of fd and parallel for parts of a path by those for
-// the whole path: what they stand for is under the same folders.
+// plainMarks replaces the placeholders of fd and parallel for parts of a path with those
+// for the whole path: what they stand for is under the same folders.
 func plainMarks(words []abstract.Arg) []abstract.Arg {
 	plain := strings.NewReplacer("{.}", "{}", "{/}", "{}", "{/.}", "{}", "{//}", "{}/..")
 	out := make([]abstract.Arg, len(words))

@@ -20,7 +20,7 @@ func gitUnseen(c *shell.Call) {
 	}
 }
 
-// gitAliases runs the alias that a subcommand is.
+// gitAliases runs a subcommand that is an alias.
 func gitAliases(c *shell.Call) {
 	if len(c.Opts.Operands) == 0 {
 		return
@@ -298,7 +298,7 @@ func gitMakesTree(c *shell.Call) {
 	makesTree(c, c.Opts.Operand(n))
 }
 
-// treeObject names the object of git worktree, unless options select another repository
+// treeObject names the object of git worktree, unless options select a repository other
 // than that of the working directory.
 func treeObject(c *shell.Call) string {
 	if !c.Opts.Operand(0).Is("worktree") || c.Opts.Has("--git-dir", "--work-tree") {

@@ -160,16 +160,16 @@ func gitCheckout(c *shell.Call) {
 	switch {
 	case len(paths) > 0: // with the name of a commit the files are taken from there, into the index too
 		overwrites(c, abstract.Discard{Changes: true, Staged: len(operands) > len(paths)}, paths)
-	case c.Opts.Has("-f", "--force"): // another commit may hold files of the same names as those not tracked
+	case c.Opts.Has("-f", "--force"): // another commit may contain files with the names of untracked ones
 		overwrites(c, abstract.Discard{Changes: true, Staged: true, Untracked: true}, nil)
 	default:
 		c.Process()
 	}
 }
 
-// gitHooks runs the hooks that the row names, at the root of the work tree. They are in no
-// commit, and tools install them: what is known about them is reported, as for files
-// outside the workspace.
+// gitHooks runs the hooks that the row names, at the root of the work tree. They are not
+// in any commit, and tools install them: what is known about them is reported, as for
+// files outside the workspace.
 func gitHooks(c *shell.Call) {
 	s := c.Shell
 	if s.In.Disk == nil || s.Frame.Isolated || s.Scope.Dirs[0].Sure != abstract.Literal {

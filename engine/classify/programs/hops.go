@@ -107,7 +107,7 @@ func travel(c *shell.Call, h rows.Hop, t remoteTarget) {
 	c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName(h.Kind, name)}, func() { arrive(c, t, h.Joined) })
 }
 
-// arrive runs the code that was sent in the other place.
+// arrive runs, in the other place, the code that was sent there.
 func arrive(c *shell.Call, t remoteTarget, joined bool) {
 	switch in := c.Shell.Frame.Stdin; {
 	case t.code:
@@ -140,7 +140,7 @@ func ssh(c *shell.Call) {
 	known, _, _ := c.Shell.In.Rows.Program(c.Name)
 	t, _ := read(rows.Hop{Operands: 1, Values: known.Values}, nil, c.Args)
 	c.Opts = t.opts
-	sshOptions(c) // also where others say the host: rsync -e 'ssh -o …'
+	sshOptions(c) // also where another program names the host: rsync -e 'ssh -o …'
 	if len(t.opts.Operands) == 0 {
 		return
 	}

@@ -195,8 +195,8 @@ func wordsOf(lists ...[]string) []abstract.Arg {
 	return out
 }
 
-// statementIn returns the SQL in a body: all of it, a form field, or a member of JSON that
-// is named after it.
+// statementIn returns the SQL in a body: all of it, a form field, or a JSON member with a
+// name such as sql or query.
 func statementIn(text string) string {
 	if _, value, ok := strings.Cut(text, "="); ok &&
 		(strings.HasPrefix(text, "q=") || strings.HasPrefix(text, "query=") || strings.HasPrefix(text, "sql=")) {
@@ -221,7 +221,7 @@ func pathVerb(w *operation.Words, address string) (verb, object string) {
 	path := operation.URLPath(address)
 	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == ':' })
 	for i, s := range segments {
-		if v, noun := w.Ending(s); v != "" && v != "reset" && v != "clear" { // a password is reset, an order cancelled all day
+		if v, noun := w.Ending(s); v != "" && v != "reset" && v != "clear" { // resetting a password or cancelling an order is routine
 			if noun == "" && i > 0 {
 				noun = operation.Singular(segments[i-1])
 			}
@@ -251,7 +251,7 @@ func bodyVerb(w *operation.Words, text string) (verb, object string) {
 		return "", ""
 	}
 	d := json.NewDecoder(strings.NewReader(trimmed))
-	for n := 0; n < maxBodyValues; n++ { // several values, one a line: the bulk form of search engines
+	for n := 0; n < maxBodyValues; n++ { // several values, one per line: the bulk form of search engines
 		var v any
 		if d.Decode(&v) != nil {
 			if n == 0 {

@@ -182,9 +182,8 @@ func registryProgram(c *shell.Call) []abstract.Arg {
 	return nil
 }
 
-// listens handles a server that other hosts can reach, unless its arguments bind it to this
-// machine.
-// listens handles a module that serves a folder: --directory DIR, or the current one.
+// listens handles a module that serves a folder: --directory DIR, or the current one. Other
+// hosts can reach it, unless its arguments bind it to this machine.
 func listens(c *shell.Call) {
 	c.Listens(abstract.Word("0.0.0.0"), c.Args)
 	for i, a := range c.Args {

@@ -10,11 +10,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// meaning is what the words of a command line say about an operation at a service,
-// whichever tool it is.
+// meaning describes what the words of a command line say about an operation of a
+// service, whichever tool it is.
 type meaning struct {
 	verb, object string // of an end
-	names        int    // how many words say it
+	names        int    // number of words that name it
 	reads        bool
 	sent         string // money, or a message to people
 	change       change

@@ -51,7 +51,7 @@ func runProgram(c *shell.Call) shell.Outcome {
 		return o
 	}
 	converted := k.Program
-	if k.Converted { // nothing of what is seen without it may go away
+	if k.Converted { // it must not hide anything that is seen without it
 		k.Program = rows.Program{}
 	}
 	if rows.Has(k.Grammar, rows.Letters) && len(c.Args) > 0 && c.Args[0].Text != "" && !c.Args[0].HasPrefix("-") {
@@ -102,8 +102,8 @@ func does(c *shell.Call, k rows.Known) {
 	}
 }
 
-// addRows applies the rows that may only add. They do not count in each other, so that rows
-// that refer to each other consume nothing.
+// addRows applies the rows that may only add. They do not apply within each other, so that
+// rows that refer to each other use no budget.
 func addRows(c *shell.Call, added []rows.Row) {
 	if len(added) == 0 || c.Shell.Frame.Adding {
 		return

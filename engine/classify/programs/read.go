@@ -86,8 +86,8 @@ func translate(c *shell.Call) {
 	}
 }
 
-// translated replaces the characters of a set by those at the same position of another set,
-// or by its last one; without another set they are deleted.
+// translated replaces the characters of a set with those at the same position of another
+// set, or with its last one; without another set they are deleted.
 func translated(text, from, to string) string {
 	table, b := map[rune]rune{}, []rune(to)
 	for i, r := range []rune(from) {

@@ -49,7 +49,7 @@ type rowReader struct {
 	operands []abstract.Arg // after the names of subcommands that have a row
 	behind   int            // how many of them the case's sub names
 	meaning  *meaning       // what the words say, as far as that has been asked for
-	meant    string         // which of it the case has asked for
+	meant    string         // the part of it that the case asked for
 }
 
 // follow records what a call does according to a row.
@@ -123,7 +123,7 @@ func (r *rowReader) subcommand(p rows.Program) (sub rows.Program, ok bool) {
 	}
 	sub = inside(p, sub)
 	if !r.operands[0].Known() {
-		sub.DryRun, sub.Usage = "", "" // who knows whether it has that
+		sub.DryRun, sub.Usage = "", "" // it may not have these
 	}
 	r.enter(sub)
 	return sub, true
@@ -132,7 +132,7 @@ func (r *rowReader) subcommand(p rows.Program) (sub rows.Program, ok bool) {
 // inside returns the row of a subcommand with the parts of its program's row that apply to all
 // subcommands.
 func inside(p, sub rows.Program) rows.Program {
-	if !sub.Does() { // it only says how the arguments are read
+	if !sub.Does() { // it only defines how the arguments are parsed
 		sub.Cases, sub.Go, sub.Language = p.Cases, p.Go, p.Language
 	}
 	for _, word := range strings.Fields(p.Grammar) {
@@ -309,7 +309,7 @@ func (r *rowReader) fits(p rows.SubPattern) bool {
 		if i < len(r.operands) {
 			a = r.operands[i]
 		}
-		if !rows.Fits(words, a.Text) { // of a string that is unknown, * stands for that
+		if !rows.Fits(words, a.Text) { // only * fits an unknown string
 			return false
 		}
 	}
@@ -331,8 +331,8 @@ func (r *rowReader) valued(wanted map[string]string) bool {
 	return len(wanted) == 0
 }
 
-// holdsPart reports whether a string, of which not all may be known, holds a part
-// that is asked for.
+// holdsPart reports whether a string, which may be only partly known, contains
+// the text of one of the patterns *text*.
 func holdsPart(patterns []string, v abstract.Arg) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		part, ok := rows.Part(p)

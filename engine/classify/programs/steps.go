@@ -197,7 +197,7 @@ func (r *rowReader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 		e.Kind = engine.EffectNetwork
 	case "system":
 		e.Kind = engine.EffectSystemCall
-		for i, t := range targets { // a unit goes by two names
+		for i, t := range targets { // a unit has two names
 			if unit, ok := strings.CutSuffix(t.Text, ".service"); ok && !strings.Contains(unit, "/") {
 				targets[i] = t.With(unit)
 			}
@@ -338,7 +338,7 @@ func (r *rowReader) code(selector, language string) {
 	}
 }
 
-// script runs a file as the shell would that is given its name.
+// script runs a file as a shell does that is given its name.
 func (r *rowReader) script(file abstract.Arg) {
 	r.starts(func() shell.Outcome { return r.Shell.Invoke([]abstract.Arg{abstract.Word("sh"), file}, r.Node) })
 }

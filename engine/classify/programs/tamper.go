@@ -47,8 +47,8 @@ func SettingsIn(text string) (map[string]json.RawMessage, bool) {
 	return all, err == io.EOF
 }
 
-// posesAsClient reports whether an unknown program is called like reviewer's hook: it may be a
-// copy of reviewer.
+// posesAsClient reports whether an unknown program gets the arguments of reviewer's hook: it
+// may be a copy of reviewer.
 func posesAsClient(c *shell.Call) bool {
 	if c.Known {
 		return false
@@ -133,8 +133,8 @@ func seeksInInput(c *shell.Call) {
 	}
 }
 
-// namesGuardFiles reports that the files of the client's settings are among those that contain
-// a string, if that text is the guard's name.
+// namesGuardFiles records that the files of the client's settings are among those that contain
+// a string, if that string is the guard's name.
 func namesGuardFiles(c *shell.Call) {
 	words := behindSubs(c)
 	patterns := append(c.Opts.All("-e", "--regexp"), words[:min(1, len(words))]...)

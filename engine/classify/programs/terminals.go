@@ -331,9 +331,7 @@ func keySymbol(w abstract.Arg) (shell.Key, bool) {
 	return shell.Key{Kind: shell.KeyInsert}, true
 }
 
-// unescaped replaces ^M,
-//
-// , \r, \015, \x0d and \e.
+// unescaped replaces ^M, \n, \r, \015, \x0d and \e.
 func unescaped(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {

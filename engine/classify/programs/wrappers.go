@@ -192,7 +192,7 @@ func startsWith(args []abstract.Arg, options ...string) bool {
 	return len(args) > 0 && args[0].Is(options...)
 }
 
-// splitStrings replaces env's -S option by its words.
+// splitStrings replaces env's -S option with its words.
 func splitStrings(args []abstract.Arg) []abstract.Arg {
 	for i, a := range args {
 		text, ok := strings.CutPrefix(a.Text, "--split-string=")
@@ -259,7 +259,7 @@ func xargs(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	return o2, true
 }
 
-// xargsSeparator reports what separates the arguments that xargs reads: blanks, or line ends
+// xargsSeparator returns what separates the arguments that xargs reads: blanks, or line ends
 // if each line is inserted somewhere.
 func xargsSeparator(o shell.Options, lines bool) func(rune) bool {
 	end, given := o.Get("-d", "--delimiter")

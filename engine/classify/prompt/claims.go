@@ -13,7 +13,7 @@ import (
 // Bounds of what is read of an agent's message.
 const (
 	maxMessageEnd = 32 << 10 // bytes, of either end
-	maxBetween    = 6        // words from what is checked to the word that it passes
+	maxBetween    = 6        // words from what is checked to the word for passing
 )
 
 // ClaimsOf reports what an agent's last message claims about its work, and the files,
@@ -124,8 +124,8 @@ func (c *claimReader) written(s []promptWord) {
 	}
 }
 
-// fileOf returns the file that a word names with its folder, without the line after
-// it; empty: none. Whether log/slog is a file is unknown.
+// fileOf returns the file that a word names with its folder, without a line number
+// after it; empty: none. Whether log/slog is a file is unknown.
 func fileOf(w promptWord) string {
 	name, _, _ := strings.Cut(w.text, ":")
 	slash := strings.LastIndexByte(name, '/')

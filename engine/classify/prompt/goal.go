@@ -54,7 +54,7 @@ func (g *vocabulary) ownWords(prompt string) string {
 			}
 		case strings.HasPrefix(bare, "```"), strings.HasPrefix(bare, "~~~"):
 			if fence = bare[:3]; len(bare) > 6 && strings.HasSuffix(bare, fence) {
-				fence = "" // opened and closed in one line
+				fence = "" // opened and closed on one line
 			}
 		case openingTag(bare) != "":
 			if tag = openingTag(bare); strings.Contains(bare, "</"+tag) {
@@ -276,7 +276,7 @@ type goalReader struct {
 	goal    *engine.Goal
 	intents map[engine.Intent]bool
 	before  []string // names of the sentence before, for "it" and "them"
-	look    bool     // the prompt says to look only
+	look    bool     // the prompt asks only to look
 	maybe   bool     // the sentence is conditional
 }
 
@@ -364,7 +364,7 @@ func (g *vocabulary) forbidsMore(rest []promptWord) bool {
 	return kind != ""
 }
 
-// listGoesOn reports whether after a comma another name follows: a.go, b.go or
+// listGoesOn reports whether another name follows after a comma: a.go, b.go or
 // c.go.
 func (g *vocabulary) listGoesOn(s []promptWord, i int) bool {
 	next := i + 1

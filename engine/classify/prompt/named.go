@@ -15,7 +15,8 @@ const (
 	maxNamed = 8  // packages, and symbols
 )
 
-// Named is the results of its work that an agent's last message names, as written there.
+// Named contains the results of its work that an agent's last message names, as written
+// there.
 type Named struct {
 	Files, Packages, Symbols []string
 }
@@ -120,7 +121,7 @@ func (c *claimReader) defined(s []promptWord) {
 }
 
 // symbolOf returns the identifier that a quoted word is, without its parameters; empty: it
-// is not one that is written in one way only.
+// is not an identifier that can only be written this way.
 func symbolOf(w promptWord) string {
 	name, _, _ := strings.Cut(w.text, "(")
 	if w.low != "\x00" || len(name) < 4 || strings.Trim(name, letters+"0123456789_") != "" || strings.IndexByte(letters+"_", name[0]) < 0 {

@@ -263,7 +263,7 @@ func (g *goalReader) notYet(c []promptWord, i int) bool {
 	return false
 }
 
-// changes reads what is after "no" or "any" changes.
+// changes reads what follows "changes", as in "no changes to X".
 func (g *goalReader) changes(c []promptWord) bool {
 	i := slices.IndexFunc(c, func(w promptWord) bool { return w.low == "changes" || w.low == "edits" || w.low == "modifications" })
 	if i < 0 || i > 2 || slices.ContainsFunc(c, func(w promptWord) bool { return g.is(w, "limits") }) {

@@ -35,7 +35,7 @@ func WithoutTags(s string) string {
 // maxTag bounds what counts as markup, in bytes.
 const maxTag = 40
 
-// maxTrouble is how much of an error is examined from either end, in bytes: the
+// maxTrouble limits what is examined of an error from either end, in bytes: the
 // error itself is at the beginning or, after what went well, at the end.
 const maxTrouble = 4 << 10
 
@@ -104,7 +104,7 @@ func saysOnce(text, p string) bool {
 	}
 }
 
-// exitCode removes "Exit code N" from an error; -1: it does not begin so.
+// exitCode removes "Exit code N" from an error; -1: it does not begin that way.
 func exitCode(text string) (rest string, code int) {
 	line, rest, _ := strings.Cut(text, "\n")
 	low := mask.Lower(strings.TrimSpace(line))

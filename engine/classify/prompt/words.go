@@ -7,7 +7,7 @@ import (
 )
 
 // vocabulary is the words that are recognised in texts: the lists of the policy's rows
-// whose names begin with a prefix. Without rows a string has no meaning.
+// whose names begin with a prefix. Without rows, text has no meaning.
 type vocabulary struct {
 	set    *rows.Set
 	prefix string

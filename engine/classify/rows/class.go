@@ -84,8 +84,8 @@ func charsOf(text string) (string, error) {
 	return "", fmt.Errorf("unknown characters %q: expected one of %s, with further characters after a plus", text, strings.Join(names, ", "))
 }
 
-// Specimen replaces {alnum 24} in a string by generated characters. The same text always has
-// the same specimen.
+// Specimen replaces {alnum 24} in a string with generated characters. The same text always
+// has the same specimen.
 func Specimen(text string) (string, error) {
 	var b strings.Builder
 	for n := uint64(1); ; n++ {
@@ -106,7 +106,8 @@ func Specimen(text string) (string, error) {
 	}
 }
 
-// made returns characters that look issued: at least one of each class.
+// made returns characters that look like an issued token: at least one of each
+// class.
 func made(seed uint64, text string, n int, chars string) string {
 	h := fnv.New64a()
 	h.Write([]byte(text))

@@ -137,7 +137,7 @@ func memberOf(body string) string {
 	return strings.TrimSuffix(body, ":")
 }
 
-// plainText returns the text of a scalar that ends in its line and contains nothing with a
+// plainText returns the text of a scalar that ends on its line and contains nothing with a
 // special meaning in YAML.
 func plainText(s string) (string, bool) {
 	if s == "" {

@@ -55,7 +55,7 @@ type Place struct {
 // String returns layer/file:line.
 func (p Place) String() string { return p.Layer + "/" + p.File + ":" + strconv.Itoa(p.Line) }
 
-// Known is what the rows say about a program.
+// Known contains what the rows say about a program.
 type Known struct {
 	Program
 	Place     Place
@@ -250,8 +250,8 @@ func (f *found) add(row Program, b block, adds bool) {
 const (
 	ProgramsFolder  = "programs/"
 	ConvertedFolder = "programs/converted/"
-	ChecksFile      = "programs/checks.yaml"  // rows that say which programs check, in addition to the programs' own rows
-	RevealsFile     = "programs/reveals.yaml" // rows that say how programs show secrets, in addition to the programs' own rows
+	ChecksFile      = "programs/checks.yaml"  // rows that define which programs check, in addition to the programs' own rows
+	RevealsFile     = "programs/reveals.yaml" // rows that define how programs show secrets, in addition to the programs' own rows
 	PlacesFolder    = "places/"               // what kind of file a path is
 	TokensFolder    = "tokens/"               // what secrets look like
 	ToolsFolder     = "tools/"                // tools of agents and of MCP servers

@@ -83,7 +83,7 @@ func TokenKind(name string) bool {
 
 const nameChars = digits + capital + small + "_-"
 
-// Narrow reports why the user's and the project's layer may not have a form: rules cannot
+// Narrow reports why the user's and the project's layer cannot have a form: rules cannot
 // see what is masked, so the forms of these layers must not match names, hosts or paths.
 func (f Form) Narrow() error {
 	switch {
@@ -194,7 +194,7 @@ var tokenChecks = strings.Fields(`airtable anthropic any artifactory artifactory
 	mixed mixed_or_scrambled notion openai openai_old routable sentry slack slack_app slack_bot slack_config slack_user sourcegraph sumo
 	twilio upper_groups uuid`)
 
-// formWordList are the words of a form next to word and exclusive.
+// formWordList are all words that a form may have.
 var formWordList = append([]string{"alone"}, tokenChecks...)
 
 func formWords() []string { return formWordList }

@@ -81,7 +81,7 @@ func (s *Set) ownWords(name string) (list []string, loosens bool) {
 	return list, loosens
 }
 
-// Taken reports why a layer that may only add may not add a word to a list; empty: it may.
+// Taken reports why a layer that may only add cannot add a word to a list; empty: it can.
 // In a prompt, a word that looks like a path is the name of something.
 func (s *Set) Taken(name, word string) string {
 	family, _, _ := strings.Cut(name, ".")

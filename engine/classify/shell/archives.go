@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
-// maxOverwritten bounds the files that are noted of one archive.
+// maxOverwritten bounds the files that are noted for one archive.
 const maxOverwritten = 64
 
 // Unpacking is a call that unpacks an archive.
@@ -57,8 +57,8 @@ func belowFolder(dir abstract.Arg, members []abstract.Arg) (list []abstract.Arg)
 	return list
 }
 
-// members returns the paths of members that exist already, or that have an effect by
-// their place.
+// members returns the paths of members that exist already, or that have an effect
+// because of their place.
 func (s *Machine) members(u Unpacking) (list []abstract.Arg, known bool) {
 	d := s.In.Disk
 	if d == nil || !s.here() || len(s.Scope.Dirs) != 1 || !u.File.Known() || !u.Dir.Known() || u.File.From != nil {
@@ -135,7 +135,8 @@ func decides(c engine.Class) bool {
 	return true
 }
 
-// mayExist reports whether a folder may hold something already that no commit has.
+// mayExist reports whether a folder may already contain something that is not in
+// any commit.
 func (s *Machine) mayExist(dir abstract.Arg) bool {
 	if s.In.Disk == nil || !s.here() || len(s.Scope.Dirs) != 1 {
 		return true

@@ -119,7 +119,7 @@ func (s *Machine) searched(dir abstract.Value, a abstract.Arg) []abstract.Value 
 	return dirs
 }
 
-// emptyTarget is where cd "$X" and cd $X stay or go if X is empty.
+// emptyTarget returns the directories after cd "$X" and cd $X if X is empty.
 func (s *Machine) emptyTarget(a abstract.Arg) []abstract.Value {
 	if a.Quoted {
 		return s.Scope.Dirs
@@ -369,8 +369,8 @@ func (c *Call) echo() abstract.Arg {
 	return abstract.Concat(out, abstract.Word(newline))
 }
 
-// zeroOctal writes \0162 as $'…' has it: echo -e and %b want a zero before the
-// three digits.
+// zeroOctal converts \0162 to the notation of $'…': echo -e and %b require a
+// zero before the three digits.
 func zeroOctal(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -98,9 +98,9 @@ func endless(c *syntax.WhileClause) bool {
 	return !leaves
 }
 
-// loop runs a body once, with every variable that the body assigns holding also what
-// an earlier pass may have left. If the body changes the directory, a second pass
-// starts from there.
+// loop runs a body once. Every variable that the body assigns may then also have its
+// value of an earlier pass. If the body changes the directory, a second pass starts
+// from there.
 func (s *Machine) loop(body []*syntax.Stmt, head func()) Outcome {
 	s.looping++
 	defer func() { s.looping-- }()
@@ -268,7 +268,7 @@ func (s *Machine) caseClause(c *syntax.CaseClause) Outcome {
 	return Outcome{out, s.Scope.Dirs, ended && len(branches) == 0}
 }
 
-// matches reports whether a case arm may match, and whether it does for certain.
+// matches reports whether a case arm may match, and whether it certainly does.
 func (s *Machine) matches(item *syntax.CaseItem, subject abstract.Arg) (possible, certain bool) {
 	for _, w := range item.Patterns {
 		p := s.pattern(w)

@@ -65,8 +65,8 @@ func (c *Call) Unbounded(verb string, target abstract.Arg) {
 	}
 }
 
-// bounded reports whether what runs now is ended by a time limit. Code that
-// catches the signal may go on.
+// bounded reports whether a time limit ends what runs now. Code that
+// catches the signal may continue.
 func (s *Machine) bounded() bool { return s.Frame.Bounded && !s.traps }
 
 // InDirectory runs f as if the command had changed into the last of dirs.
@@ -119,7 +119,8 @@ func (s *Machine) emitOne(e abstract.RawEffect, t abstract.Arg) {
 	s.emitAt(e, t)
 }
 
-// emitAt adds an effect on a target as it is named where it is.
+// emitAt adds an effect on a target under the name that it has in its own
+// place.
 func (s *Machine) emitAt(e abstract.RawEffect, t abstract.Arg) {
 	e.Target = t.Value()
 	e.Own = e.Kind == engine.EffectProcess && t.Taint&abstract.OwnProcess != 0
@@ -152,7 +153,7 @@ func Everything(p string) bool {
 }
 
 // rootPattern reports whether a path without its variables means the root or
-// all that is in it.
+// everything in it.
 func rootPattern(bare string) bool {
 	return strings.HasPrefix(bare, "/") && strings.Trim(path.Clean(bare), "/*.") == ""
 }
@@ -292,7 +293,7 @@ func (c *Call) Fetches(from abstract.Arg) {
 
 // redirs are the redirections of one statement.
 type redirs struct {
-	begin  int // effects that there were before the pipeline
+	begin  int // number of effects before the pipeline
 	stdin  *abstract.Arg
 	muted  bool
 	stdout bool // standard output does not go on to the next command
@@ -384,7 +385,8 @@ func (s *Machine) descriptor(fd string) *abstract.Arg {
 	return nil
 }
 
-// duplicate is <&3 and >&3, for descriptors that the script itself has opened.
+// duplicate evaluates <&3 and >&3, for descriptors that the script itself has
+// opened.
 func (s *Machine) duplicate(r *redirs, op syntax.RedirOperator, fd string, from abstract.Arg) {
 	if text, ok := s.Files["/dev/fd/"+from.Text]; ok && op == syntax.DplIn && (fd == "" || fd == "0") {
 		r.stdin = &text
@@ -423,8 +425,8 @@ func (s *Machine) output(r *redirs, op syntax.RedirOperator, target abstract.Arg
 	r.files = append(r.files, f)
 }
 
-// finish emits the effects of redirections once the command is known that they
-// belong to.
+// finish emits the effects of redirections once the command that they belong
+// to is known.
 func (s *Machine) finish(r redirs, o *Outcome, cmd syntax.Command) {
 	for _, f := range r.files {
 		if !HarmlessDevice(f.target) {
@@ -478,8 +480,8 @@ func (s *Machine) readsItself(f redirected, r redirs) bool {
 // have been interpreted already.
 func isProcess(f redirected) bool { return f.target.Quoted && f.target.Text == abstract.HoleText }
 
-// socket is a redirection to /dev/tcp/HOST/PORT, which bash opens itself. A command's
-// output is sent through it, like the body of a request.
+// socket evaluates a redirection to /dev/tcp/HOST/PORT, which bash opens itself. A
+// command's output is sent through it, like the body of a request.
 func (s *Machine) socket(f redirected, out abstract.Arg, cmd syntax.Command) {
 	host, _, _ := strings.Cut(f.target.Text[len("/dev/tcp/"):], "/")
 	s.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Command: s.first}, abstract.Word(host))

@@ -124,8 +124,8 @@ func OrdinaryTool(name string) bool {
 // write to a start-up file is judged as such anyway.
 const MaxStartup = 8
 
-// maxLater bounds how deep is examined code that writes code which runs later:
-// a start-up file defines an alias. Such code may write itself.
+// maxLater bounds the nesting of code that writes code that runs later: a
+// start-up file defines an alias. Such code may write itself.
 const maxLater = 2
 
 // shellStartup are files that a shell runs when it starts.
@@ -211,7 +211,7 @@ func (s *Machine) TakesMarker(name string) {
 }
 
 // Unmarked records that a program is started without any variable: a terminal, an agent
-// or reviewer that is started so cannot tell which agent started it.
+// or reviewer that is started this way cannot tell which agent started it.
 func (s *Machine) Unmarked(kind string) {
 	s.SignalIf(s.Frame.Cleared && (kind == rows.Terminal || kind == rows.Agent), engine.SignalGuardTamper)
 }

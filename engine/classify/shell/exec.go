@@ -45,10 +45,10 @@ type output struct {
 	text  strings.Builder
 	last  string
 	taint abstract.Taint
-	parts abstract.Arg // without a string: lines of other texts in it
+	parts abstract.Arg // without text: strings some lines of which are in the output
 }
 
-// add appends output; what is not known ends with its line.
+// add appends output; an unknown part is followed by a line end.
 func (o *output) add(a abstract.Arg) {
 	o.taint |= a.Taint
 	o.parts = abstract.Concat(o.parts, abstract.Arg{Part: a.Part})
@@ -350,7 +350,7 @@ func (s *Machine) declare(c *syntax.FuncDecl) {
 	s.overrides(c.Name.Value)
 	s.Scope.define(c.Name.Value, c.Body)
 	if name := c.Name.Value; name == "command_not_found_handle" || name == "command_not_found_handler" {
-		s.Subshell(func() Outcome { // any command that is not there calls it
+		s.Subshell(func() Outcome { // any command that does not exist calls it
 			s.Scope.args, s.Scope.bound = []abstract.Arg{{Text: abstract.HoleText, Splits: true}}, true
 			return s.stmt(c.Body)
 		})

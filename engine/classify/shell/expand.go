@@ -81,7 +81,7 @@ func subscript(x syntax.ArithmExpr) string {
 	return ""
 }
 
-// joinFields is "$*": the first character of IFS is between.
+// joinFields evaluates "$*", with the first character of IFS between the words.
 func (s *Machine) joinFields(list []abstract.Arg) abstract.Arg {
 	ifs := s.ifs()
 	if strings.HasPrefix(ifs, " ") {
@@ -266,8 +266,8 @@ func (s *Machine) operate(e *syntax.Expansion, name string, a abstract.Arg, set 
 	return s.convert(e, a)
 }
 
-// defaulted is ${x:-d}, where x comes from outside or is not set: the default is used
-// as the value, since the author intended it.
+// defaulted evaluates ${x:-d}, where x comes from outside or is not set: the default
+// is used as the value, since the author intended it.
 func (s *Machine) defaulted(a, d abstract.Arg) abstract.Arg {
 	if a.Spare || a.Text == "" || a.Text == abstract.VacancyText {
 		return d

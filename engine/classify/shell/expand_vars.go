@@ -24,7 +24,7 @@ func (s *Machine) Get(name string) abstract.Arg {
 	return s.ambient(name)
 }
 
-// Read is get for internal use: alternatives are joined.
+// Read is Get for internal use: alternatives are joined.
 func (s *Machine) Read(name string) abstract.Arg {
 	if v, ok := s.Scope.Lookup(name); ok && len(v.alts) > 0 {
 		return abstract.JoinArgs(v.alts)
@@ -188,7 +188,8 @@ func appended(old abstract.Arg, alts []abstract.Arg) []abstract.Arg {
 	return out
 }
 
-// putElement is x[i]=v. If i is unknown, the positions of all elements become unknown.
+// putElement carries out x[i]=v. If i is unknown, the positions of all elements become
+// unknown.
 func (s *Machine) putElement(old variable, as *syntax.Assign, alts []abstract.Arg) variable {
 	v := variable{array: true, sparse: old.sparse, list: slices.Clone(old.list)}
 	if !old.array && len(old.alts) == 1 {

@@ -137,7 +137,7 @@ func (s *Machine) takenOver(words []abstract.Arg) {
 	}
 }
 
-// fromOf is what a process substitution in the place of a word would read.
+// fromOf returns what a process substitution in the place of a word would read.
 func fromOf(a abstract.Arg) abstract.Arg {
 	if a.From == nil {
 		return abstract.Arg{}
@@ -145,7 +145,7 @@ func fromOf(a abstract.Arg) abstract.Arg {
 	return *a.From
 }
 
-// wholeEnvironment is what a shell prints of all its variables.
+// wholeEnvironment returns what a shell prints about all its variables.
 func (s *Machine) wholeEnvironment() abstract.Arg { return s.WholeEnvironment() }
 
 // WholeEnvironment is the output of a program that prints all variables.
@@ -167,8 +167,8 @@ func (s *Machine) restore(saved [2]bool) {
 	s.SignalIf(saved[1], engine.SignalCredential)
 }
 
-// read returns the taint of the secrets that were read according to the effects since
-// then and the signals.
+// read returns the taint of the secrets that were read, according to the effects with
+// index since and above, and the signals.
 func (s *Machine) read(since int, argv []abstract.Arg) abstract.Taint {
 	t := s.filesRead(since)
 	if s.Out.Signals[engine.SignalEnvDump] {
@@ -369,7 +369,7 @@ func (n *Notes) Flow(in Input, command int, to string, a abstract.Arg, login boo
 // leastToken is shorter than any token that is recognisable by its form.
 const leastToken = 12
 
-// maxFlows bounds what is noted of one action.
+// maxFlows bounds what is noted for one action.
 const maxFlows = 64
 
 func (n *Notes) flows(f abstract.RawFlow) {

@@ -16,7 +16,7 @@ var (
 )
 
 // refused reports whether no shell runs anything of a string. zsh treats parentheses as
-// a pattern: in a call without a slash only for names in the present directory.
+// a pattern: in a call without a slash only for names in the current directory.
 func refused(src string) bool {
 	src = strings.TrimSpace(src)
 	return keyNames().MatchString(src) || callOfCode().MatchString(src) && !strings.Contains(src, "/")

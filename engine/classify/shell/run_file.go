@@ -196,10 +196,10 @@ func (s *Machine) mark() mark {
 //
 // Most files of code start something whose name is in a variable, or loop until they
 // are stopped. Reporting that would lead to a question with every run, so only known
-// facts are reported. If the target of a change is unknown, the code of a script of
-// the session's own is judged as if it were on the command line. Other programs get
-// most of their targets at run time, and scripts outside the workspace are usually
-// installed or set up a shell.
+// facts are reported. If the target of a change is unknown, the code of the
+// session's own scripts is judged as if it were on the command line. Other programs
+// get most of their targets at run time, and scripts outside the workspace are
+// usually installed or set up a shell.
 //
 // It reports whether there was nothing to remove in a script; for a program the result
 // is never complete.

@@ -7,7 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Stashed is what the previous command has stashed or committed in a repository.
+// Stashed records what the previous command has stashed or committed in a
+// repository.
 type Stashed struct {
 	What    abstract.Discard
 	Place   string
@@ -46,7 +47,7 @@ type scope struct {
 	name     abstract.Arg   // $0
 	errexit  bool
 	Saved    Stashed        // what git has stashed or committed, if the previous command succeeded
-	picks    map[string]int // alternative of a variable that the present command uses
+	picks    map[string]int // alternative of a variable that the current command uses
 }
 
 // child copies what is small and shares the rest.

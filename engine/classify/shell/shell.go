@@ -25,7 +25,7 @@ type Input struct {
 	Secret    func(text string) bool             // reports whether a string contains a secret; nil: unknown
 	Tokens    func(text string) []string         // kinds of the tokens of known issuers in a string; nil: unknown
 	Class     func(path string) engine.Class     // what kind of file an absolute path is; nil: unknown
-	Remotes   func(dir string) place.Remotes     // of the repository that holds a directory; nil: unknown
+	Remotes   func(dir string) place.Remotes     // of the repository that contains a directory; nil: unknown
 	Disk      *Disk                              // code in files; nil: not examined
 	Terminals *engine.Terminals                  // what was typed into terminals before
 	later     int                                // nesting depth of code that runs later
@@ -144,7 +144,7 @@ func New(in Input) *Machine {
 	return s
 }
 
-// source parses code and runs it in the present scope.
+// source parses code and runs it in the current scope.
 func (s *Machine) source(src string) Outcome {
 	list, ok := s.trees[src]
 	if !ok {
@@ -217,8 +217,8 @@ func (s *Machine) checkBytes(src string) {
 	}
 }
 
-// Misleading reports whether a character may look like another one, or like
-// none.
+// Misleading reports whether a character may look like another one, or be
+// invisible.
 func Misleading(r rune) bool {
 	switch {
 	case r < 0x20:

@@ -121,7 +121,7 @@ func (t *terminals) take(name string) typedLine {
 }
 
 // sameTerminal reports whether two names may be those of one terminal, as tmux
-// reads them: session:window.pane, of which the beginnings will do.
+// reads them: session:window.pane, whose beginnings suffice.
 func sameTerminal(a, b string) bool {
 	if ba, ok := strings.CutPrefix(a, BufferMark); ok {
 		bb, other := strings.CutPrefix(b, BufferMark)

@@ -158,7 +158,8 @@ func (s *Machine) Single(w *syntax.Word) abstract.Arg {
 	return b.field()
 }
 
-// pattern expands a word of which unquoted *, ? and [ match: case, ${x#…}.
+// pattern expands a word in which unquoted *, ? and [ are a pattern: case,
+// ${x#…}.
 func (s *Machine) pattern(w *syntax.Word) abstract.Arg { return s.Single(w) }
 
 func (s *Machine) ifs() string {

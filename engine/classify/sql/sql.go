@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Loss is something that a script of SQL destroys or opens at the server.
+// Loss is something that a script of SQL destroys or opens on the server.
 type Loss struct {
 	Verb   string // drop, truncate, delete, update, alter, grant, restore, exec
 	Object string // table, database, role …; rows: those that a condition names

@@ -7,7 +7,7 @@ import (
 )
 
 // boundedRows reports whether a DELETE or UPDATE names the rows that it is
-// about: by a limit, or by a condition that does not hold for every row.
+// about: by a limit, or by a condition that is not true for every row.
 func boundedRows(st []sqlToken) bool {
 	if findWord(st, "LIMIT", "TOP") > 0 {
 		return true

@@ -157,7 +157,7 @@ func (t *callText) add(n int, words ...string) {
 	call.words = append(call.words, words[:min(len(words), max(0, maxWords-len(call.words)))]...)
 }
 
-// quoteEnd returns where a literal ends; below 0: it does not end in its line.
+// quoteEnd returns where a literal ends; below 0: it does not end on its line.
 func (t *callText) quoteEnd(quote byte) int {
 	for i := t.at + 1; i < len(t.text); i++ {
 		switch c := t.text[i]; {

@@ -122,7 +122,8 @@ type justRun struct {
 	done []string
 }
 
-// JustRecipes runs the recipe in the arguments of just; without one the first.
+// JustRecipes runs the recipes in the arguments of just; without any, the first
+// one.
 func JustRecipes(c *shell.Call) (seen bool) {
 	if DryRuns(c) || c.Opts.Has("-l", "--list", "--summary", "--show", "-s", "--evaluate", "--dump") {
 		return true
@@ -241,7 +242,7 @@ func (r *justRun) lines(lines []string, set map[string]abstract.Arg) {
 	}
 }
 
-// expand replaces {{…}} by values.
+// expand replaces {{…}} with values.
 func (r *justRun) expand(line string, set map[string]abstract.Arg) abstract.Arg {
 	var out abstract.Arg
 	for {

@@ -248,7 +248,7 @@ func (r *makeRun) line(line string) {
 	r.c.Child(func() shell.Outcome { return r.c.Shell.Embed(code.With(plain), "make", false) })
 }
 
-// expand replaces references to variables by their values.
+// expand replaces references to variables with their values.
 func (r *makeRun) expand(text string) abstract.Arg {
 	if r.depth++; r.depth > shell.MaxDepth || !r.c.Shell.Spend(len(text)) {
 		r.depth--

@@ -30,7 +30,7 @@ type fence struct {
 	code       strings.Builder
 }
 
-// openFence reads the first line of a block. A line with marks before and after a string
+// openFence reads the first line of a block. A line with marks before and after text
 // does not open a block.
 func openFence(line string) (f fence) {
 	line = strings.TrimSpace(line)

@@ -160,8 +160,8 @@ func (r *taskRun) task(name string) bool {
 	return true
 }
 
-// expand replaces {{.NAME}} by values that are written out; any other template
-// is unknown.
+// expand replaces {{.NAME}} with values that are written out; any other
+// template is unknown.
 func (r *taskRun) expand(text string, t taskYAML) abstract.Arg {
 	var out abstract.Arg
 	for range shell.MaxWords {

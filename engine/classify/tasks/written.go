@@ -450,7 +450,8 @@ func (r Reader) quoted(text string) []string {
 	return append(list, blocks(text)...)
 }
 
-// blocks returns texts over several lines: """…""", ”'…”' and those after <<WORD.
+// blocks returns texts of several lines: in three quotes of either kind, and
+// after <<WORD.
 func blocks(text string) []string {
 	var list []string
 	for _, pattern := range []func() *regexp.Regexp{tripled, heredoc} {

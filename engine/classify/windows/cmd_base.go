@@ -12,9 +12,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// interpreter is what the interpreters of cmd and PowerShell share: either starts
-// the other, and both start the same programs. Like the shell's interpreter it
-// notes what each command would do, decides nothing and runs nothing.
+// interpreter is the state that the interpreters of cmd and PowerShell share:
+// either starts the other, and both start the same programs. Like the shell's
+// interpreter it notes what each command would do, decides nothing and runs
+// nothing.
 type interpreter struct {
 	shell.Notes
 	in    shell.Input
@@ -22,17 +23,17 @@ type interpreter struct {
 	env   map[string]abstract.Arg // variables of the environment that the code sets, in lower case
 	files map[string]abstract.Arg // what the code has written to a file so far
 	frame winFrame
-	maybe int // enclosing branches that may not be taken
+	maybe int // enclosing branches that might not be taken
 }
 
-// winFrame is how the code that runs now came to run.
+// winFrame describes how the running code was started.
 type winFrame struct {
 	wrappers   []string
 	via        []string
 	host       string // where it runs; empty: on this machine
 	privileged bool
 	muted      bool
-	stdin      *abstract.Arg // what standard input holds; nil: the terminal
+	stdin      *abstract.Arg // contents of standard input; nil: the terminal
 	depth      int
 }
 
@@ -126,7 +127,7 @@ func (w *interpreter) elsewhere(name string, host abstract.Arg, f func()) {
 	})
 }
 
-// branch runs f, which may not run.
+// branch interprets f, which might not run.
 func (w *interpreter) branch(f func()) {
 	dirs := w.dirs
 	w.maybe++

@@ -190,7 +190,7 @@ func (c *winCall) external() {
 	c.downloads(s.Out)
 }
 
-// programPathOf is a program as the shell's tables look for it.
+// programPathOf returns a program as the shell's tables name it.
 func programPathOf(text string) string {
 	text = strings.ReplaceAll(strings.Trim(text, `"`), `\`, "/")
 	for _, ext := range []string{".cmd", ".bat", ".com", ".exe"} {

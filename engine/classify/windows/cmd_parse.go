@@ -125,7 +125,7 @@ func substring(text string, i, n int, cut bool) string {
 	return text[i:end]
 }
 
-// replaceFold replaces without looking at case.
+// replaceFold replaces text, ignoring case.
 func replaceFold(text, old, with string) string {
 	low, key := strings.ToLower(text), strings.ToLower(old)
 	if len(low) != len(text) || len(key) != len(old) {
@@ -181,8 +181,8 @@ func (s *cmdMachine) splice(n int, v abstract.Arg, tainted *abstract.Taint) {
 }
 
 // cmdMachine reads code of the Windows command line and runs it abstractly as it
-// reads: variables are replaced by text before a line is parsed, so neither can be
-// done alone.
+// reads: variables are replaced with text before a line is parsed, so neither can
+// be done alone.
 type cmdMachine struct {
 	*interpreter
 	src     string
@@ -543,7 +543,7 @@ func (s *cmdMachine) input(t cmdText) {
 	}
 }
 
-// redirects writes a command's output where its redirections say.
+// redirects writes a command's output to the targets of its redirections.
 func (s *cmdMachine) redirects(t cmdText, out abstract.Arg) {
 	if s.dry || s.Full {
 		return

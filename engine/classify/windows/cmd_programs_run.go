@@ -270,7 +270,7 @@ func secretHive(key string) bool {
 	})
 }
 
-// regProgram is reg.exe.
+// regProgram runs reg.exe.
 func regProgram(c *winCall) {
 	verb, key := c.sub(0), abstract.Arg{}
 	if list := c.operands(); len(list) > 1 {

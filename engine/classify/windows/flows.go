@@ -35,7 +35,7 @@ func (w *interpreter) fileTaint(f abstract.Arg) abstract.Taint {
 }
 
 // hands notes the secrets in some values that are sent to the hosts of the effects
-// since then.
+// with index since and above.
 func (w *interpreter) hands(since int, values ...handed) {
 	for _, e := range w.Out.Effects[min(since, len(w.Out.Effects)):] {
 		if e.Kind != engine.EffectNetwork || e.Verb == "listen" {

@@ -147,7 +147,8 @@ var powershellValued = []string{"ex", "ep", "exec", "executionpolicy", "exe", "e
 	"windowstyl", "v", "version", "ver", "inputformat", "outputformat", "o", "of", "if", "psconsolefile", "configurationname",
 	"config", "settingsfile", "workingdirectory", "wd", "wo", "custompipename"}
 
-// powershellProgram is powershell.exe with -Command, -EncodedCommand or -File.
+// powershellProgram runs powershell.exe with -Command, -EncodedCommand or
+// -File.
 func powershellProgram(c *winCall) {
 	w := c.w
 	run := func(code abstract.Arg, via string) { w.process(func() { w.embed(code, via, w.power) }) }

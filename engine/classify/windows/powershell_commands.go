@@ -391,7 +391,7 @@ func (c *psCall) setService() {
 	c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Persistence: auto}, c.named())
 }
 
-// service does to a service what the verb of the cmdlet says.
+// service applies the verb of the cmdlet to a service.
 func (c *psCall) service() {
 	verb, _, _ := strings.Cut(c.name, "-")
 	if verb == "remove" {

@@ -401,7 +401,7 @@ func (p *powerShell) params(list string) []string {
 	return names
 }
 
-// defaultEnd is where the default of a parameter ends.
+// defaultEnd returns the end of a parameter's default.
 func defaultEnd(list string, i int) int {
 	for ; i < len(list); i++ {
 		switch c := list[i]; c {

@@ -158,7 +158,8 @@ func (p *powerShell) assigned() psValue {
 	return p.statement()
 }
 
-// set sets a variable; if the code may not run, the variable may keep its old value.
+// set sets a variable; if the code might not run, the variable may keep its old
+// value.
 func (p *powerShell) set(name string, v psValue) {
 	if env, ok := strings.CutPrefix(name, "env:"); ok {
 		p.setEnv(env, v.one())

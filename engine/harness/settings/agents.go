@@ -21,7 +21,7 @@ type Agent struct {
 	// files to which no hook is written are reported, too.
 	Layers func(Places) []Layer
 
-	// Folder returns the folder that the agent makes when it is used first.
+	// Folder returns the folder that the agent makes when it is first used.
 	Folder func(Places) string
 
 	Off     string        // how a repository turns off hooks that are not managed; empty: no way is known
@@ -31,7 +31,7 @@ type Agent struct {
 	Limits  []string      // what hooks of this agent do not cover, wherever they are installed
 }
 
-// Format is how the hooks in one kind of file are written and found.
+// Format writes and finds the hooks in one kind of file.
 type Format struct {
 	// Install returns the file's text with reviewer's hooks. Everything else stays as it is, and
 	// installing again changes nothing. A nil function: nothing is written to such a file.
@@ -120,8 +120,8 @@ func Find(name string) (Agent, bool) {
 	return Agent{}, false
 }
 
-// Names returns the names of Agents. Every command line is built with them, so no agent is described
-// for it.
+// Names returns the names of Agents. Every command line is built with them, so they are listed
+// without describing the agents.
 func Names() []string {
 	var names []string
 	for _, r := range rows() {

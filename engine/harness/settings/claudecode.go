@@ -15,7 +15,7 @@ func claudeCode() form {
 		off:      []offSwitch{{path: "disableAllHooks", value: "true"}},
 		handler:  func(c HookCommand, h Hook) any { return c.claudeCode(h) },
 		problems: claudeCodeProblems,
-		open:     func(OwnHook, Hook) bool { return false }, // Git Bash starts a line, so it has its guard
+		open:     func(OwnHook, Hook) bool { return false }, // Git Bash starts a line, so the line has its guard
 	}
 }
 

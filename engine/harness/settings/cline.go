@@ -47,8 +47,8 @@ func clineOthers(p Places, hook Hook) []Layer {
 }
 
 // clineScript is the program for an event. Cline ignores exit statuses, and any text before the answer
-// makes it ignore the answer: so a failure of reviewer, or a string that is not an object, prints an
-// answer that cancels, alone.
+// makes it ignore the answer: so after a failure of reviewer, or output that is not an object, the
+// program prints only an answer that cancels.
 func clineScript(c HookCommand, hook Hook) (string, error) {
 	if c.System == "windows" {
 		return "", fmt.Errorf("which programs Cline runs as hooks on Windows is not known")

@@ -9,7 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
-// codexOff is how a configuration of Codex turns all hooks off.
+// codexOff is the setting with which a configuration of Codex turns all hooks
+// off.
 const codexOff = "[features] hooks = false"
 
 // codexConfig is config.toml, to which no hook is written: hooks.json is easier for a person to read.

@@ -18,8 +18,8 @@ type HookCommand struct {
 	Home    string // absolute path of reviewer's state; in the arguments, since a repository's settings reach the environment
 	Client  string // the client's version, as it prints it; empty: unknown
 	System  string // windows, or another value of runtime.GOOS
-	// Wait is how long a hook before a call may take, where the policy lets questions wait for a
-	// person; 0: as long as usual.
+	// Wait is the time that a hook before a call may take, where the policy lets questions wait
+	// for a person; 0: as long as usual.
 	Wait time.Duration
 	// Rules are the denials that agents are to apply themselves.
 	Rules []ClientRule
@@ -50,8 +50,8 @@ func (c HookCommand) word(path string) string {
 // posix reports whether a shell of POSIX starts the line of a hook.
 func (c HookCommand) posix() bool { return c.System != "windows" }
 
-// absolute reports whether a path is one on some system: settings are read wherever
-// they were written.
+// absolute reports whether a path is absolute on some system: settings are read
+// wherever they were written.
 func absolute(path string) bool {
 	drive := len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') && (path[0]|0x20 >= 'a' && path[0]|0x20 <= 'z')
 	return drive || strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\\`)

@@ -11,7 +11,7 @@ import (
 const hookName = "reviewer"
 
 // guard makes a shell block the call when the program is missing or killed. The clients ignore an
-// exit status of 2 without a string.
+// exit status of 2 without text.
 const guard = " || { echo reviewer failed >&2; exit 2; }"
 
 // unguard makes a shell continue when the program is missing or killed: some clients lose a prompt

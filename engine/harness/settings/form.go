@@ -65,7 +65,7 @@ func (f form) install(settings []byte, c HookCommand) ([]byte, error) {
 }
 
 // uninstall returns settings without entries of reviewer, and without the
-// lists that only held those.
+// lists that only contained those.
 func (f form) uninstall(settings []byte) ([]byte, error) {
 	top, err := readSettings(settings)
 	if err != nil {
@@ -123,8 +123,8 @@ func (f form) put(top, events object) object {
 	return top.set("hooks", events.bytes())
 }
 
-// fix adds what the document needs. A member that says the opposite is somebody's decision,
-// and an error.
+// fix adds what the document needs. A member with another value is a person's decision, and
+// an error.
 func (f form) fix(top object) (object, error) {
 	for _, m := range slices.Concat(f.fixed, f.pins) {
 		now := string(top.at(m.path))
@@ -207,7 +207,7 @@ func (f form) withoutOwn(groups []json.RawMessage) (others []json.RawMessage, pl
 	return others, place
 }
 
-// groupWithoutOwn returns nil for a group that held nothing else.
+// groupWithoutOwn returns nil for a group that contained nothing else.
 func (f form) groupWithoutOwn(raw json.RawMessage) (json.RawMessage, bool) {
 	if f.flat {
 		if ownEntry(f.agent, raw) != nil {

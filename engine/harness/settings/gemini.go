@@ -34,7 +34,8 @@ func geminiRules() Format {
 	return f
 }
 
-// repeatedGroup is what Gemini CLI refuses in an expression: a repeated group with a repetition in it.
+// repeatedGroup matches what Gemini CLI refuses in an expression: a repeated group with a repetition
+// in it.
 var repeatedGroup = engine.Regexp(`\([^)]*[*+?{].*\)[*+?{]`)
 
 func (r ClientRule) check() error {

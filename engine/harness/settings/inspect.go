@@ -113,7 +113,8 @@ func (s offSwitch) text() string {
 	return s.path + " = " + s.value
 }
 
-// pinned reports whether the document says of every switch that it is not to be used.
+// pinned reports whether the document contains all members that keep weaker layers
+// from turning its hooks off.
 func (f form) pinned(top object) bool {
 	return !slices.ContainsFunc(f.pins, func(m fixed) bool { return string(top.at(m.path)) != m.value })
 }
@@ -260,7 +261,8 @@ func waitOf(words []string) int {
 	return n
 }
 
-// splitLine is splitShell for lines that may be of others: nil if it cannot be read.
+// splitLine is splitShell for lines that others may have written: nil if one cannot
+// be read.
 func splitLine(line string) []string {
 	words, err := splitShell(line)
 	if err != nil {

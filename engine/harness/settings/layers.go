@@ -26,7 +26,8 @@ type Places struct {
 	Root    string                   // the repository's root, where newer clients look for the local file; empty: Project
 }
 
-// folder is an agent's folder: what a variable says, else one in the home directory.
+// folder returns an agent's folder: the value of a variable, else one in the home
+// directory.
 func (p Places) folder(variable, name string) string {
 	if p.Env != nil && p.Env(variable) != "" {
 		return p.Env(variable)
@@ -34,8 +35,8 @@ func (p Places) folder(variable, name string) string {
 	return filepath.Join(p.Home, name)
 }
 
-// managed is a file or folder of managed settings: under a folder of each system, of which one that is
-// empty is not known.
+// managed is a file or folder of managed settings, under the folder of the system; empty: that is not
+// known.
 func (p Places) managed(below managedFolders, name string) string {
 	folder := map[string]string{"linux": below.linux, "darwin": below.mac, "windows": below.windows}[p.OS]
 	if folder == "" {
@@ -44,8 +45,8 @@ func (p Places) managed(below managedFolders, name string) string {
 	return filepath.Join(folder, name)
 }
 
-// managedFolders are where an agent looks for managed settings. Those of Linux were tried; the others are
-// in the code of the agent for Linux, which names them all.
+// managedFolders are the folders in which an agent looks for managed settings. Those of Linux were tried;
+// the others are in the code of the agent for Linux, which names them all.
 type managedFolders struct{ linux, mac, windows string }
 
 // The names of the layers.

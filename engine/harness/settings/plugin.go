@@ -23,7 +23,7 @@ func pluginFormat(h harness.Harness, text func(command ...string) string) Format
 	return f
 }
 
-// pluginFindings compares a plugin with the one that reviewer writes: one line less in it, and the
+// pluginFindings compares a plugin with the one that reviewer writes: with one line less, the
 // agent makes calls without a review.
 func pluginFindings(h harness.Harness, text func(command ...string) string, raw string) Findings {
 	if !strings.HasPrefix(raw, pluginMark(h.Name)) {
@@ -157,8 +157,8 @@ func openCodeList(h harness.Harness, url string) Format {
 	}
 }
 
-// openCodePlugins reports the plugins that a configuration lists, but for reviewer's. OpenCode allows
-// comments in such a file. One that cannot be read here is left to it: it does not start.
+// openCodePlugins reports the plugins that a configuration lists, except reviewer's. OpenCode allows
+// comments in such a file. With one that cannot be read here, it does not start.
 func openCodePlugins(h harness.Harness, raw []byte, own string) Findings {
 	top, err := readSettings(plainJSON(raw))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // Restored returns the text of a JSON file without reviewer's hooks as it was before the installation, if a
-// backup next to the file says the same in other spaces and lines; else the text as it is. An empty
-// document without a backup is one that reviewer made: nil, the file is to be removed.
+// backup next to the file contains the same with other spaces and line ends; else the text as it is. An
+// empty document without a backup is one that reviewer made: nil, the file is to be removed.
 func Restored(path string, rest []byte) ([]byte, error) {
 	same := compact(rest)
 	if same == nil {

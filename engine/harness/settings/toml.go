@@ -68,7 +68,7 @@ func withBlock(old []byte, text string) ([]byte, error) {
 	return all, nil
 }
 
-// ended is a string whose last line has an end.
+// ended returns a string, with a line end after its last line.
 func ended(text string) string {
 	if strings.HasSuffix(text, "\n") {
 		return text
@@ -90,7 +90,7 @@ func withoutBlock(old []byte) (rest []byte, found bool, err error) {
 }
 
 // blockAt returns where reviewer's block begins and ends; an end of 0: there is none. A person's editor may
-// have given the lines other ends.
+// have changed the line ends.
 func blockAt(text []byte) (begin, end int, err error) {
 	first, last := strings.TrimSpace(blockBegin), strings.TrimSpace(blockEnd)
 	begin = bytes.Index(text, []byte(first))

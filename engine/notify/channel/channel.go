@@ -94,8 +94,8 @@ func senderOf(c Config, from Sources) sender {
 	return s
 }
 
-// value reads what a setting, a file or a variable has. Files may end with a line
-// break; one that others could read is refused.
+// value returns the value of a setting, a file or a variable. Files may end with
+// a line break; one that others could read is refused.
 func (from Sources) value(what, direct, file, env string) (string, error) {
 	switch {
 	case direct != "":

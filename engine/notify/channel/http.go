@@ -69,7 +69,8 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// post sends a document of JSON; what the receiver says besides its code does not matter.
+// post sends a document of JSON; what the receiver answers besides its code does not
+// matter.
 func (p *poster) post(ctx context.Context, body []byte, header map[string]string) error {
 	answer, err := p.send(ctx, http.MethodPost, p.url, body, header)
 	if err != nil {

@@ -15,8 +15,8 @@ type Problem struct {
 	Broken  bool // nothing can be sent over it
 }
 
-// Problems finds what keeps channels from being used, and what a person may not have meant. Nothing is
-// sent.
+// Problems finds what keeps channels from being used, and what a person probably did not intend.
+// Nothing is sent.
 func Problems(list []Config, from Sources) []Problem {
 	var found []Problem
 	seen := map[string]bool{}

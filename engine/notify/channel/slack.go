@@ -72,7 +72,7 @@ func (s *slack) send(ctx context.Context, e notify.Entry) error {
 	return slackResult(body)
 }
 
-// slackResult reads an answer of Slack's API: its code is 200 also if the message was refused.
+// slackResult reads an answer of Slack's API: its code is 200 even if the message was refused.
 func slackResult(body []byte) error {
 	var result struct {
 		OK    bool   `json:"ok"`

@@ -90,7 +90,7 @@ func (s *sms) values(e notify.Entry) map[string]string {
 const usualSMS = 459
 
 // filled returns a template with its placeholders replaced, all at once: what a value contains is
-// never a placeholder().
+// never a placeholder.
 func (s *sms) filled(template string, e notify.Entry, escape func(string) string) string {
 	values := s.values(e)
 	return placeholder().ReplaceAllStringFunc(template, func(name string) string { return escape(values[name]) })

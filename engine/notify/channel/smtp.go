@@ -118,7 +118,8 @@ func (m *mailer) dial(ctx context.Context) (*smtp.Client, error) {
 	return client, nil
 }
 
-// limited is a connection of which only a number of bytes is read: the lines that a server sends have no limit.
+// limited is a connection from which only a limited number of bytes is read: the lines that a server sends have
+// no limit.
 type limited struct {
 	net.Conn
 	left int
@@ -152,11 +153,11 @@ func refused(err error) error {
 	return err
 }
 
-// maxMail limits the text of a mail in bytes.
+// maxMail limits the text of an e-mail, in bytes.
 const maxMail = 64 << 10
 
-// message is the mail. Nothing of the entry is in a header but its title, encoded, and
-// its id.
+// message returns the e-mail. Nothing of the entry is in a header but its title,
+// encoded, and its id.
 func (m *mailer) message(e notify.Entry) []byte {
 	var b bytes.Buffer
 	var to []string

@@ -46,7 +46,7 @@ func newTelegram(c Config, from Sources) (sender, error) {
 // maxTelegram is a little less than the limit of the API, 4096 units of UTF-16.
 const maxTelegram = 4000
 
-// telegramMessage is a call of sendMessage. It has no parse_mode: markup in a string stays text.
+// telegramMessage is a call of sendMessage. It has no parse_mode: markup stays plain text.
 type telegramMessage struct {
 	Chat     string           `json:"chat_id"`
 	Text     string           `json:"text"`

@@ -15,7 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/serve/api"
 )
 
-// again is how long the client waits before it connects again.
+// again is the time that the client waits before it connects again.
 const again = 2 * time.Second
 
 // Events follows the events until the context ends or the request is refused. If the

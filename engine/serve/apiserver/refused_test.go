@@ -46,7 +46,7 @@ func TestRefusedRequests(t *testing.T) {
 		{"a page in a frame", "GET", "/v1/approvals", nil, []string{"Origin: null"}, 403, api.CodeBrowser},
 		{"another port of this machine", "POST", one + "/answer", yes, []string{"Origin: http://127.0.0.1:3000", "Sec-Fetch-Site: same-site"}, 403, api.CodeBrowser},
 		{"an image of a page", "GET", "/v1/approvals", nil, []string{"Sec-Fetch-Site: cross-site"}, 403, api.CodeBrowser},
-		{"asked in advance by a browser", "OPTIONS", one + "/answer", nil, []string{"Origin: https://evil.example", "Access-Control-Request-Method: POST"}, 403, api.CodeBrowser},
+		{"a preflight of a browser", "OPTIONS", one + "/answer", nil, []string{"Origin: https://evil.example", "Access-Control-Request-Method: POST"}, 403, api.CodeBrowser},
 		{"a form without an origin", "POST", one + "/answer", "digest=x", []string{"Content-Type: application/x-www-form-urlencoded"}, 415, api.CodeType},
 		{"plain text", "POST", one + "/answer", yes, []string{"Content-Type: text/plain"}, 415, api.CodeType},
 		{"another character set", "POST", one + "/answer", yes, []string{"Content-Type: application/json; charset=utf-16"}, 415, api.CodeType},

@@ -49,8 +49,8 @@ func sessionOf(s *audit.Session) api.Session {
 	return one
 }
 
-// reviewEvent decides about an event of another program. Nothing is recorded, so it is in no
-// session and no prompt.
+// reviewEvent decides about an event of another program. Nothing is recorded, so the event
+// belongs to no session and no prompt.
 func (s *Server) reviewEvent(_ http.ResponseWriter, r *http.Request) (any, *refusal) {
 	doc, refused := body(r)
 	if refused != nil {

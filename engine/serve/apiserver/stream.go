@@ -9,8 +9,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/serve/api"
 )
 
-// heartbeat is how often a stream without events gets a comment, so that both sides notice a
-// broken connection. streamWait is how long a client may take for one write.
+// heartbeat is the interval at which a stream without events gets a comment, so that both
+// sides notice a broken connection. streamWait is the time that a client may take for one
+// write.
 const (
 	heartbeat  = 15 * time.Second
 	streamWait = 10 * time.Second
@@ -43,7 +44,7 @@ type eventWriter struct {
 	control *http.ResponseController
 }
 
-// write reports whether the client has taken a string.
+// write writes a string, and reports whether the client has taken it.
 func (o *eventWriter) write(text string) bool {
 	now := time.Now()
 	if o.control.SetReadDeadline(time.Time{}) != nil || o.control.SetWriteDeadline(now.Add(streamWait)) != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/serve/api"
 )
 
-// lookEvery is how often the state directory is examined while somebody follows events,
-// since other processes write there too.
+// lookEvery is the interval at which the state directory is examined while somebody
+// follows events, since other processes write there too.
 const lookEvery = 300 * time.Millisecond
 
 // watch publishes what happens to questions and which sessions are stopped.
@@ -29,7 +29,7 @@ func (s *Server) watch(ctx context.Context) {
 	}
 }
 
-// seen is what was seen at the last look.
+// seen is the state at the last look.
 type seen struct {
 	sync.Mutex
 	questions map[string]approval.Request // that wait; nil: nobody followed the events
@@ -55,7 +55,7 @@ func (s *Server) look() {
 	changed := s.stops(first)
 	ids, err := s.Queue.IDs()
 	if err != nil {
-		return // looked at again soon
+		return // examined again soon
 	}
 	there := map[string]bool{}
 	for _, id := range ids {
@@ -81,7 +81,7 @@ func (s *Server) look() {
 func (s *Server) opened(id string, first bool) {
 	q, state, err := s.question(id)
 	switch {
-	case err != nil: // withdrawn meanwhile, or looked at again soon
+	case err != nil: // withdrawn meanwhile, or examined again soon
 	case state != approval.Pending:
 		s.seen.over[id] = true
 	default:
@@ -132,7 +132,7 @@ func (s *Server) stops(first bool) (changed bool) {
 	}
 	for r, err := range s.Queue.Log.LedgerFrom(v.record + 1) {
 		if err != nil {
-			return true // looked at again soon
+			return true // examined again soon
 		}
 		v.record = r.N
 		if c := r.Control; !first && c != nil && (c.Do == engine.ControlStop || c.Do == engine.ControlAbort) {

@@ -23,14 +23,14 @@ import (
 // Waits, in milliseconds.
 const (
 	sendWait     = 1000  // a process that takes nothing is stopped, or starved
-	greetingWait = 1000  // as one that does not greet
+	greetingWait = 1000  // so is one that sends no greeting
 	reserve      = 1500  // of the agent's time, for a denial
 	answerWait   = 15000 // the shortest time-out of an event that can be denied leaves as much for `reviewer hook`
 )
 
-// Main passes on the event on standard input, for a command line as `reviewer hook` has it
-// with the word hook, and returns the exit code. It may not return: `reviewer hook` then runs
-// in place of this process.
+// Main passes on the event on standard input, given the arguments of `reviewer hook`
+// including the word hook, and returns the exit code. It might not return: `reviewer hook`
+// then runs in place of this process.
 func Main(args []string) (exit int) {
 	c := client{args: args, began: time.Now()}
 	if exit, ok := c.ask(); ok {
@@ -97,7 +97,7 @@ func unreached(err error) string {
 	return ""
 }
 
-// meet waits for the greeting, and looks at who sent it.
+// meet waits for the greeting, and checks who sent it.
 func (c *client) meet(s *socket, home string, want expected) (process, bool) {
 	b, err := s.receive(greetingWait)
 	if err == syscall.EPIPE || err == syscall.ECONNRESET {
@@ -233,7 +233,7 @@ func (c *client) pipe(program string, args, env []string) int {
 	return state.ExitCode()
 }
 
-// lost ends a call that nobody reviewed with a denial, which is what exit code 2 means.
+// lost ends a call that nobody reviewed with a denial: exit code 2.
 func (c *client) lost(err error) int {
 	_ = writeAll(2, []byte("reviewer could not review this call, so it does not run: reviewer cannot be started: "+err.Error()+
 		". Run `reviewer doctor` in a terminal to find the cause; do not try to get around it.\n"))

@@ -5,18 +5,19 @@ import (
 	"syscall"
 )
 
-// process is one at the other end of a socket that is the installed program.
+// process is the process at the other end of a socket, if it is the installed
+// program.
 type process struct{ comm int }
 
-// expected is what the process at the other end of the socket must have in common with this one,
-// or with the installed program.
+// expected contains what the process at the other end of the socket must have in common with
+// this one, or with the installed program.
 type expected struct {
 	program          string
 	file, mounts, at identity
 }
 
-// identity is that of a file; the zero value is that of none. Names alone tell nothing: in a name
-// space of its own, a process can have any file at any place.
+// identity identifies a file; the zero value identifies none. Names alone prove nothing: in a
+// namespace of its own, a process can have any file at any path.
 type identity struct{ device, inode uint64 }
 
 // known finds out what is expected of the process that greets.
@@ -32,7 +33,7 @@ func identify(name string) identity {
 	return identity{s.Dev, s.Ino}
 }
 
-// is reports whether a name is of the file with an identity.
+// is reports whether a name refers to the file with an identity.
 func (i identity) is(name string) bool { return i != identity{} && identify(name) == i }
 
 // watch returns why a process is not the installed program, or sees different files from
@@ -44,8 +45,8 @@ func (i identity) is(name string) bool { return i != identity{} && identify(name
 // greeting: it must be the one that answers with what only this process knows, and
 // still be running then.
 //
-// Under `reviewer run` it is different: this process may not look at those outside, and nothing inside can write to
-// the state directory, so that whoever listens there is outside. The supervisor has looked at it.
+// Under `reviewer run` it is different: this process may not examine those outside, and nothing inside can write to
+// the state directory, so that whoever listens there is outside. The supervisor has checked it.
 func watch(pid int32, want expected, home string) (process, string) {
 	at := "/proc/" + strconv.Itoa(int(pid))
 	comm, err := syscall.Open(at+"/comm", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)

@@ -1,7 +1,7 @@
 package client
 
-// Proof is what a process is asked to prove that it is confined by `reviewer run` for a state directory: a number
-// made of its path.
+// Proof returns the number with which a process is asked to prove that it is confined by `reviewer run` for a
+// state directory. It is made of the directory's path.
 func Proof(home string) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
 	sum := uint64(offset)

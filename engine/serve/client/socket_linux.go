@@ -10,11 +10,11 @@ import (
 // socket is a connection to the resident process.
 type socket struct {
 	fd     int
-	sender int32 // the process that wrote what was received last, which the kernel says
+	sender int32 // the process that wrote what was received last, according to the kernel
 }
 
-// connect opens the resident process's socket. Nothing here waits longer than a time:
-// a process that is stopped accepts connections until its queue is full.
+// connect opens the resident process's socket. Nothing here waits longer than a given
+// time: a process that is stopped accepts connections until its queue is full.
 func connect(path string) (*socket, error) {
 	if len(path) > wire.MaxSocketPath {
 		return nil, syscall.ENAMETOOLONG
@@ -75,8 +75,8 @@ func (s *socket) fill(b []byte) error {
 	return nil
 }
 
-// sentBy notes who wrote the bytes that were read. A message is that of one process
-// of this user.
+// sentBy notes who wrote the bytes that were read. A message must come from a
+// single process of this user.
 func (s *socket) sentBy(rights []byte, flags int) error {
 	list, err := syscall.ParseSocketControlMessage(rights)
 	if err != nil || len(list) != 1 || flags&syscall.MSG_CTRUNC != 0 {

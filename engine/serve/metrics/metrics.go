@@ -23,7 +23,7 @@ func latencyBounds() []float64 {
 	return []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30}
 }
 
-// maxSessions bounds the sessions that are told apart.
+// maxSessions bounds the sessions that are distinguished.
 const maxSessions = 100_000
 
 // Meter counts what the resident process does. None of it leaves the process unless it is
@@ -71,7 +71,7 @@ func (m *Meter) Declined() {
 	m.inProcess++
 }
 
-// Compiled counts that a policy is read and compiled.
+// Compiled counts a policy that is read and compiled.
 func (m *Meter) Compiled() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,5 +1,5 @@
-// Stub replaces a program that must not run, or does not exist: it writes
-// down how it was called. One that only runs another program runs it.
+// Stub replaces a program that must not run, or does not exist: it
+// records how it was called. One that only runs another program runs it.
 package main
 
 import (
