@@ -52,8 +52,8 @@ func wordOf(s engine.Support) string {
 	return "info"
 }
 
-// way returns how far a way works with the hooks that are installed. What the agent
-// enforces, a repository can switch off unless the settings are managed.
+// way returns how far a way works with the hooks that are installed. A repository
+// can turn off what the agent enforces unless the settings are managed.
 func (s standingOf) way(w engine.Way) (engine.Support, string) {
 	c := s.agent.Channels.Of(w)
 	installed := func(p engine.Phase) bool {
@@ -98,8 +98,8 @@ func (e *examination) notifications(context.Context) {
 	}
 }
 
-// channelProblems reports channels for notifications that cannot be used, and what a person may not
-// have meant.
+// channelProblems reports channels for notifications that cannot be used, and settings that may be
+// unintended.
 func (e *examination) channelProblems(store *audit.Store) {
 	problems, err := notifycmd.ChannelProblems(e.a, store)
 	if err != nil {
