@@ -44,7 +44,7 @@ type Rule struct {
 	// Labels for lists and reports, such as control ids; essential keeps a base rule in rules.builtin
 	// essential.
 	Tags        []string `json:"tags,omitempty" yaml:"tags"`
-	Overridable []string `json:"overridable,omitempty" yaml:"overridable"` // layers that may make exceptions from the rule
+	Overridable []string `json:"overridable,omitempty" yaml:"overridable"` // layers that may make exceptions to the rule
 	// Enforcement of the rule: observe (only record), warn (never stricter than
 	// a warning), enforce; absent: the setting enforcement applies.
 	Enforcement string `json:"enforcement,omitempty" yaml:"enforcement"`
@@ -72,7 +72,8 @@ type Rule struct {
 }
 
 // RuleMatch is what an input must have before a rule's expressions are
-// examined; one word of each list is enough, an empty list asks for nothing.
+// examined; one word of each list is enough, and an empty list accepts
+// everything.
 type RuleMatch struct {
 	Phases   []string `json:"phases,omitempty" yaml:"phases"`     // phases of the session
 	Tools    []string `json:"tools,omitempty" yaml:"tools"`       // names of tools, exact or ending in *
@@ -90,8 +91,8 @@ type RuleLevel struct {
 	Level string  `json:"level" yaml:"level"` // severity of the finding
 }
 
-// RuleExamples are events (tool, args, phase, …) for which the rule must hold
-// and must not hold.
+// RuleExamples are events (tool, args, phase, …) to which the rule must apply
+// and must not apply.
 type RuleExamples struct {
 	Match   []map[string]any `json:"match,omitempty" yaml:"match"`       // calls for which the rule must apply, written as in cases
 	NoMatch []map[string]any `json:"no_match,omitempty" yaml:"no_match"` // calls for which the rule must not apply
@@ -296,7 +297,7 @@ type RegoFinding struct {
 	Harm        string   `json:"harm,omitempty"`        // harm that the call does; only with the decision block
 	Unattended  string   `json:"unattended,omitempty"`  // allow: where nobody can be asked, ask becomes a warning, as in rows
 	Enforcement string   `json:"enforcement,omitempty"` // how far it may go: observe, warn or enforce; absent: the row or the settings decide
-	Overridable []string `json:"overridable,omitempty"` // layers that may make exceptions from the rule
+	Overridable []string `json:"overridable,omitempty"` // layers that may make exceptions to the rule
 }
 
 // Vocabulary lists the values that a key may have, nil if any are allowed.

@@ -59,7 +59,8 @@ type numbered struct {
 	number uint32
 }
 
-// trial is after how many questions a group is given up, unless half of them were answered.
+// trial is the number of lookups after which a group is given up, unless half of them
+// succeeded.
 const trial = 64
 
 // NewMemory returns a memory for the documents of a plan.

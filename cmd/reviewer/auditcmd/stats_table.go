@@ -107,7 +107,7 @@ func (s statsPage) cpu(d stats.Document) {
 	}
 }
 
-// async prints what became of the calls that were answered before their review.
+// async prints the outcome of the calls that were answered before their review.
 func (s statsPage) async(a stats.Async) {
 	if a.Answered == 0 {
 		return

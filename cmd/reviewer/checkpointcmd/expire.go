@@ -168,8 +168,8 @@ func (s *stores) expireAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// When a session starts, StartExpire starts a process that removes expired checkpoints,
-// and does not wait for it: retention of the log runs at the same time.
+// StartExpire starts a process that removes expired checkpoints, and does not wait for
+// it. It is called when a session starts: retention of the log runs at the same time.
 func StartExpire(a *cli.App, log *audit.Store, phase engine.Phase) {
 	if a.Detach == nil || phase != engine.PhaseStart {
 		return

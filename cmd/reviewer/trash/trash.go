@@ -59,8 +59,8 @@ const (
 
 // Put moves what a path names into the trash; of a link, only the link is moved. The path is
 // interpreted as the system does: relative to the current folder, links in it followed
-// except for the last name. After an error the original is unchanged, unless the error says
-// otherwise.
+// except for the last name. After an error the original is unchanged, unless the error
+// reports something else.
 func (b *Bin) Put(path string) (Entry, error) {
 	full, info, err := locate(path)
 	if err != nil {
