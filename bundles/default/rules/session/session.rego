@@ -39,8 +39,8 @@ fires contains "limit_time" if {
 	_used_up("limit_time", "busy", most, data.reviewer.resources.time_multiple, input.event.result.ms)
 }
 
-# As much as the number again was used since the session was told so. It is told the first
-# time that a multiple of the number was used since the prompt.
+# The number was used up again since the session was told. It is told for the first time
+# when a multiple of the number was used since the prompt.
 _used_up(id, what, most, _, _) if {
 	_acts_on_limits
 	object.get(_last_told(id), what, 0) >= most
