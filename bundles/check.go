@@ -188,9 +188,9 @@ func warning(at position, code, format string, args ...any) *engine.Problem {
 	return p
 }
 
-// mayNotRun reports why a rule cannot let a call run that nobody can be asked about; empty: it
-// can, or does not say so. The effects of a call are examined when it arrives (known, can be
-// undone, in scope, nothing sent); this is about rules for which that would never be true.
+// mayNotRun reports why a rule cannot let a call run if nobody can be asked about it; empty:
+// it can, or does not claim to. The effects of a call are examined when it arrives (known, can
+// be undone, in scope, nothing sent); this is about rules for which that would never be true.
 func (r Rule) mayNotRun() string {
 	of := func(list []string, words ...string) string {
 		for _, w := range words {

@@ -13,8 +13,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 )
 
-// channels reports, for each way of acting on an agent, whether it is enforced, advisory or
-// not covered, and why; of several agents without the reasons. The problems of the settings themselves
+// channels reports, for each way of acting on an agent, whether it is enforced, advisory or not
+// covered, and why; for several agents, without the reasons. The problems of the settings themselves
 // are those of another check.
 func (e *examination) channels(context.Context) {
 	for _, s := range e.agents {

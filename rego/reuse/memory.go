@@ -88,7 +88,8 @@ func NewMemory(p *Plan, l Limits, c *Counts) *Memory {
 	return m
 }
 
-// allReads lists the parts of the input that each document reads, also through others.
+// allReads lists the parts of the input that each document reads, directly or through
+// others.
 func (p *Plan) allReads() [][]int {
 	all := make([][]int, len(p.docs))
 	for n, d := range p.docs {

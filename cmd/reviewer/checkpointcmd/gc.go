@@ -32,7 +32,7 @@ type collected struct {
 // collecting is the command line of `reviewer checkpoint gc`.
 type collecting struct {
 	keep, olderThan, workspace string
-	afterEnd                   time.Duration // negative: as the settings say
+	afterEnd                   time.Duration // negative: that of the settings
 }
 
 func gcCommand(a *cli.App) *cobra.Command {

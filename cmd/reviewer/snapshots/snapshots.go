@@ -131,9 +131,9 @@ func (t *Taker) Checkpoint(ctx context.Context, c review.CheckpointOf) (review.C
 	return described(taken, r.By, root), nil
 }
 
-// within returns the folders outside the workspace of which everything is stored; in a
-// workspace that is too large to be read as a whole, also those inside. The root of a disk and
-// the home directory are too large, too.
+// within returns the folders outside the workspace of which everything is stored; if the
+// workspace is too large to be read as a whole, those inside are among them. The root of a
+// disk and the home directory are too large, too.
 func (t *Taker) within(root string, c review.CheckpointOf) []string {
 	targeted := TooLarge(root, t.World.Home)
 	return slices.DeleteFunc(relative(root, c.CWD, c.Within), func(p string) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// formatAudit is the format of our own log, as a Story names it.
+// formatAudit is the format of reviewer's own log, as a Story names it.
 const formatAudit = "audit"
 
 // log is one session of an audit log, read record by record to save memory.

@@ -19,7 +19,7 @@ type kind int
 
 const (
 	unknown kind = iota
-	chain        // lines of one chain of our log, as they were written
+	chain        // lines of one chain of reviewer's log, as they were written
 	export       // records as `reviewer audit export` writes them, of any number of chains
 	ledger       // the machine's chain: no session
 	broken       // begins as a chain does and cannot be read

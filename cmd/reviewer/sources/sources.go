@@ -1,6 +1,7 @@
-// Package sources finds recorded sessions and opens them: our own audit logs and
-// transcripts of agents, in files, folders, archives and on standard input,
-// compressed or not. A file is recognised by its contents, never by its name.
+// Package sources finds recorded sessions and opens them: reviewer's own audit
+// logs and transcripts of agents, in files, folders, archives and on standard
+// input, compressed or not. A file is recognised by its contents, never by its
+// name.
 //
 // Out of scope: the meaning of a transcript's lines (engine/harness), whether a
 // whole log was forged (`reviewer audit verify` checks the seals), and what is done
