@@ -96,7 +96,7 @@ e2e: ## real clients with a scripted model: those of AGENTS; needs npm
 	@case ",$(AGENTS)," in *,claude-code,*|*,all,*) set -x; $(GO) test -tags e2e -count=1 -timeout 40m -v ./cmd/reviewer/e2e/;; esac
 	$(AGENTTEST)
 
-e2e-newest: ## the newest versions of the clients of AGENTS; prints and fails where they behave otherwise than the tested ones
+e2e-newest: ## the newest versions of the clients of AGENTS; prints where they behave differently from the tested ones, and fails
 	NEWEST=1 $(AGENTTEST)
 
 # Spark comes from PyPI and needs Java 17; emulators of the stores of Google and Azure come

@@ -285,7 +285,7 @@ func (l AccessList) remarks() []string {
 	return all
 }
 
-// allowsAfter names what may allow a call of a rule that has lapsed; empty:
+// allowsAfter names what may allow a call of a rule that has expired; empty:
 // nothing.
 func (l AccessList) allowsAfter(i int) string {
 	for _, later := range l.Rules[i+1:] {

@@ -19,7 +19,7 @@ type Archive struct {
 	Signed bool // it contains signatures, which nobody has checked
 }
 
-// Limits of an archive. The built-in policy has 300 files and half a megabyte.
+// Limits of an archive. The built-in policy has 200 files and 1.3 MB.
 const (
 	maxInflated = 64 << 20 // bytes, all files and headers together
 	maxFiles    = 10_000
@@ -153,7 +153,7 @@ func (u *unpacking) add(h *tar.Header, content io.Reader) error {
 }
 
 // entryName returns the name of an entry under the root of the bundle. OPA
-// writes names from a slash on, and tar from a dot on.
+// writes names that begin with a slash, and tar names that begin with a dot.
 func entryName(name string) (string, error) {
 	clean := strings.TrimSuffix(name, "/")
 	if below, dot := strings.CutPrefix(clean, "./"); dot {

@@ -58,7 +58,7 @@ type Bundle struct {
 	Settings  map[string]any    // settings.yaml; never in the base layer, whose settings are its data
 
 	shipped  bool              // embedded: compiled by the tests
-	repeated map[string][]byte // of an archive: rows that are there again, for OPA
+	repeated map[string][]byte // of an archive: rows that it contains a second time, for OPA
 
 	unread  []string // files that look like part of the policy but are not read
 	broken  []string // ids of invalid rows; only in a bundle that Inspect has read
@@ -116,8 +116,8 @@ func DefaultFS() fs.FS {
 	return sub
 }
 
-// maxFile limits one file of a bundle; the whole default policy has a tenth of
-// it.
+// maxFile limits one file of a bundle; the largest file of the built-in policy
+// has a twelfth of it.
 const maxFile = 1 << 20
 
 // Load reads a bundle as a layer. Errors name the file and say what to do; all
@@ -530,7 +530,7 @@ func (b *Bundle) checkManifest() error {
 	return b.checkData()
 }
 
-// settingHint explains for a key of data that is a setting where settings belong.
+// settingHint explains where settings belong, for a key of data that is a setting.
 func settingHint(key string) string {
 	if known, err := SettingsSchema(); err == nil && known.Properties[key] != nil {
 		return "; it is a setting: write it in settings.yaml"

@@ -147,7 +147,7 @@ func (e *Effective) layerMayHold(path []string) bool {
 }
 
 // CheckRules reports rules that can never fire, and references to rules that do
-// not exist, as far as the rows alone show it.
+// not exist, as far as the rows alone show that.
 func (e *Effective) CheckRules() []*engine.Problem {
 	var list []*engine.Problem
 	for _, l := range e.Layers {
@@ -188,10 +188,9 @@ func warning(at position, code, format string, args ...any) *engine.Problem {
 	return p
 }
 
-// mayNotRun reports why a rule cannot let a call run that nobody can be asked
-// about; empty: it can, or does not say so. The effects of a call are examined when it arrives
-// (known, can be undone, in scope, nothing sent); this is about rules
-// for which that would never hold.
+// mayNotRun reports why a rule cannot let a call run if nobody can be asked about it; empty:
+// it can, or does not claim to. The effects of a call are examined when it arrives (known, can
+// be undone, in scope, nothing sent); this is about rules for which that would never be true.
 func (r Rule) mayNotRun() string {
 	of := func(list []string, words ...string) string {
 		for _, w := range words {
@@ -246,8 +245,8 @@ func (m RuleMatch) never() string {
 	return ""
 }
 
-// check finds access rules that an earlier one shadows, and restrictions that lapse
-// into being allowed.
+// check finds access rules that an earlier one shadows, and restrictions that
+// expire and leave calls allowed.
 func (l AccessList) check(layer *Bundle) []*engine.Problem {
 	var list []*engine.Problem
 	for i, r := range l.Rules {
@@ -268,7 +267,7 @@ func (l AccessList) check(layer *Bundle) []*engine.Problem {
 // checkNamed finds unknown rules in settings.
 func (e *Effective) checkNamed() []*engine.Problem {
 	var list []*engine.Problem
-	rows, all := map[string]bool{}, map[string]bool{} // id -> always holds
+	rows, all := map[string]bool{}, map[string]bool{} // id -> always applies
 	patterns := map[string]Rule{}
 	for _, r := range e.Rules() {
 		rows[r.ID], all[r.ID] = r.Always, r.Always

@@ -72,7 +72,8 @@ type Rule struct {
 }
 
 // RuleMatch is what an input must have before a rule's expressions are
-// examined; one word of each list is enough, an empty list asks for nothing.
+// examined; one word of each list is enough, and an empty list accepts
+// everything.
 type RuleMatch struct {
 	Phases   []string `json:"phases,omitempty" yaml:"phases"`     // phases of the session
 	Tools    []string `json:"tools,omitempty" yaml:"tools"`       // names of tools, exact or ending in *
@@ -90,8 +91,8 @@ type RuleLevel struct {
 	Level string  `json:"level" yaml:"level"` // severity of the finding
 }
 
-// RuleExamples are events (tool, args, phase, …) for which the rule must hold
-// and must not hold.
+// RuleExamples are events (tool, args, phase, …) to which the rule must apply
+// and must not apply.
 type RuleExamples struct {
 	Match   []map[string]any `json:"match,omitempty" yaml:"match"`       // calls for which the rule must apply, written as in cases
 	NoMatch []map[string]any `json:"no_match,omitempty" yaml:"no_match"` // calls for which the rule must not apply

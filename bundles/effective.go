@@ -385,8 +385,8 @@ func parseWindows(v any) ([]engine.Window, error) {
 }
 
 // TimeDependent reports whether the policy's decisions may depend on the time of a
-// call: an access rule expires or has a schedule, or a condition or Rego above
-// the base reads the time. It may report true without need.
+// call: an access rule expires or has a schedule, or a condition or Rego above the
+// base reads the time. It may report true unnecessarily.
 func (e *Effective) TimeDependent() bool {
 	for _, l := range e.Access() {
 		if slices.ContainsFunc(l.Rules, func(r AccessRule) bool { return !r.constant() || namesTime(r.When) }) {

@@ -190,7 +190,7 @@ func (c *rowCheck) named(key *yaml.Node) {
 	}
 }
 
-// programName reports whether a row may name a program so.
+// programName reports whether a row may have this name for a program.
 func programName(name string) bool {
 	strange := func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("/\\$`'\"<>|&;*", r) }
 	return !strings.ContainsFunc(strings.TrimSuffix(name, "*"), strange) && name != "*"

@@ -147,7 +147,7 @@ func (c *rowCheck) reveals(nodes map[string]*yaml.Node) {
 	}
 }
 
-// toolName reports whether a row may name a tool so.
+// toolName reports whether a row may have this name for a tool.
 func toolName(name string) bool {
 	strange := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.", r))

@@ -123,7 +123,7 @@ func wrongKind(name string, kind map[string]any) string {
 }
 
 // channels checks the channels for notifications of each layer. What is on this machine, such as files
-// with secrets, is not looked at: a policy may be checked on another one.
+// with secrets, is not checked: a policy may be checked on another one.
 func (m *merger) channels() {
 	const path = "interventions.notification_channels"
 	for _, l := range m.layers {

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// positionedError is an error in a file of a policy. Its text gives the line; who prints
-// columns too finds it with errors.As.
+// positionedError is an error in a file of a policy. Its text gives the line; code that
+// also prints columns finds it with errors.As.
 type positionedError struct {
 	position
 	what string

@@ -366,7 +366,7 @@ func (p *rowParser) once(n *yaml.Node, seen map[string]int, what, name string) {
 	seen[name] = n.Line
 }
 
-// filled reports lists without an item: it could mean nothing or everything.
+// filled reports lists without an item: such a list could mean nothing or everything.
 func (p *rowParser) filled(nodes map[string]*yaml.Node, names ...string) {
 	for _, name := range names {
 		if n := nodes[name]; n != nil && len(n.Content) == 0 {
@@ -375,8 +375,8 @@ func (p *rowParser) filled(nodes map[string]*yaml.Node, names ...string) {
 	}
 }
 
-// foldedText describes where the characters of a value are written whose text in
-// the file is another one: a block below >, lines that are joined, escapes in
+// foldedText describes where the characters of a value are written if its text
+// in the file differs: a block below >, lines that are joined, escapes in
 // quotes.
 type foldedText struct {
 	value  string
@@ -390,8 +390,8 @@ type piece struct {
 	line, col int // in the file, of its first character
 }
 
-// place returns where the character is written that is in a line and column of
-// the value, both from 1.
+// place returns where the character at a line and column of the value, both
+// from 1, is written.
 func (f *foldedText) place(line, col int) (int, int) {
 	at, rest := 0, f.value
 	for range line - 1 {
@@ -412,8 +412,8 @@ func (f *foldedText) place(line, col int) (int, int) {
 	return best.line, best.col + utf8.RuneCountInString(f.value[best.at:at])
 }
 
-// foldedText finds the pieces of a value; nil if it is written in one line as
-// it is, and of a block below |, whose lines are those of the value.
+// foldedText finds the pieces of a value; nil if it is written as it is on
+// one line, or is a block below |, whose lines are those of the value.
 func (p *rowParser) foldedText(n *yaml.Node) *foldedText {
 	if n.Kind != yaml.ScalarNode || n.Style&yaml.LiteralStyle != 0 {
 		return nil
@@ -462,7 +462,8 @@ func (f *foldedText) follow(at int, text string, line, col int) int {
 	return at
 }
 
-// samePrefix is how many bytes a value and its text begin with alike.
+// samePrefix returns how many bytes are the same at the beginning of a value and of its
+// text.
 func (f *foldedText) samePrefix(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] || f.escape != 0 && b[i] == f.escape {
@@ -472,8 +473,8 @@ func (f *foldedText) samePrefix(a, b string) int {
 	return min(len(a), len(b))
 }
 
-// escaped reports whether a string begins with a character in the two that quotes
-// of YAML need for it.
+// escaped reports whether a string begins with the two characters by which a
+// quoted string of YAML writes this one.
 func escaped(text string, char byte) bool {
 	return len(text) > 1 && (text[0] == '\\' && strings.IndexByte("\"\\/\t\n", char) >= 0 || strings.HasPrefix(text,
 		"''") && char == '\'')

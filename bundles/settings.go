@@ -179,7 +179,7 @@ func (s *SchemaNode) noSuchKey(key string) error {
 	return fmt.Errorf("unknown key %s", engine.Suggest(key, s.keys()))
 }
 
-// unavailable reports why a key or its value is not available; empty: it can.
+// unavailable reports why a key or its value is not available; empty: it is.
 func (s *SchemaNode) unavailable(v any) string {
 	if s.Unavailable != "" {
 		return s.Unavailable

@@ -27,7 +27,7 @@ type Answer struct {
 	Measure   *float64    `json:"measure,omitempty"`   // what was measured
 	Threshold float64     `json:"threshold,omitempty"` // of Measure
 
-	listsMatched bool // the lists let the input through, and name more than phases and facts
+	listsMatched bool // the lists accept the input, and name more than phases and facts
 }
 
 // UnmetList is a list of a Match that contains none of the input's words.

@@ -42,7 +42,7 @@ type Branch struct {
 	ID, Part     string // of the condition
 	Line, Column int    // in the text of the part, from 1
 	Text         string
-	True, False  bool // was it ever?
+	True, False  bool // whether it ever was
 }
 
 // Branches lists the branches of all conditions of a covered host, by id and place.

@@ -18,7 +18,7 @@
 //
 //	under(path, dir)    the path is dir or under it, as spelled:
 //	                    under("/etc/ssh/sshd_config", "/etc")
-//	glob(path, pattern) the whole path fits; * and ? stop at /, ** does not:
+//	glob(path, pattern) the whole path matches; * and ? stop at /, ** does not:
 //	                    glob("/srv/app/.env", "**/.env")
 //	domain(host, name)  the host is name or under it; a port is ignored:
 //	                    domain("api.example.com:443", "example.com")

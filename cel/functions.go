@@ -52,8 +52,9 @@ func call(f func(a, b string) (bool, error), a, b ref.Val) ref.Val {
 	return types.Bool(holds)
 }
 
-// under reports that a path is dir or is under it, as spelled: symbolic links
-// were resolved when the facts were made. Nothing is under an empty path.
+// under reports whether a path is dir or is under it, as spelled: symbolic
+// links were resolved when the facts were made. Nothing is under an empty
+// path.
 func under(p, dir string) (bool, error) {
 	if p == "" || dir == "" {
 		return false, nil
@@ -68,9 +69,9 @@ func under(p, dir string) (bool, error) {
 	return p == dir || strings.HasPrefix(p, dir+"/"), nil
 }
 
-// glob reports that a whole path fits a pattern: * ? [a-z] stop at a slash, **
-// as a whole segment stands for any number of segments. A set is negated by ^
-// alone.
+// glob reports whether a whole path matches a pattern: * ? [a-z] stop at a
+// slash, ** as a whole segment stands for any number of segments. A set is
+// negated by ^ alone.
 func glob(p, pattern string) (bool, error) {
 	patterns := strings.Split(pattern, "/")
 	if err := checkGlob(patterns); err != nil {
@@ -100,7 +101,7 @@ func checkGlob(patterns []string) error {
 	return nil
 }
 
-// domain reports that a host is name or under it. Case and a port do not count.
+// domain reports whether a host is name or under it. Case and a port do not count.
 func domain(host, name string) (bool, error) {
 	host, name = strings.ToLower(host), strings.ToLower(strings.TrimPrefix(name, "."))
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.Contains(host[:i], ":") {

@@ -29,7 +29,7 @@ func one[T ~string](list []string, there []T) bool {
 	return len(list) == 0 || slices.ContainsFunc(there, func(w T) bool { return slices.Contains(list, string(w)) })
 }
 
-// like reports whether a list is empty or has a pattern that fits the word.
+// like reports whether a list is empty or has a pattern that matches the word.
 func like(patterns []string, word string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
 		if prefix, ok := strings.CutSuffix(p, "*"); ok {

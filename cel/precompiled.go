@@ -21,7 +21,8 @@ import (
 // precompiledFormat is part of each sum. It changes with the format of the bytes.
 const precompiledFormat = "reviewer compiled conditions 1"
 
-// precompiledKey identifies an expression: where it stands determines which types it may have.
+// precompiledKey identifies an expression: its part of the condition determines which types it may
+// have.
 type precompiledKey struct{ part, text string }
 
 // Precompile returns the compiled expressions of conditions as bytes, for CompileFrom. The same

@@ -17,7 +17,7 @@ import (
 type sizes struct{}
 
 const (
-	maxItems = 256 // of a list or map of facts: an item takes 20 bytes of a record and more
+	maxItems = 256 // of a list or map of facts: an item takes at least 20 bytes of a record
 	maxInner = 4   // of a list inside such an item, on average
 )
 

@@ -118,7 +118,7 @@ func (c *comparison) compare(field, other ast.Expr) {
 	}
 }
 
-// vocabulary returns the words that an expression can be, or hold where it is
+// vocabulary returns the words that an expression can be, or contain if it is
 // a list: object.field, the variable phase, and items of such a list.
 func (c *comparison) vocabulary(e ast.Expr) (known []string, name string) {
 	if e.Kind() == ast.IdentKind {

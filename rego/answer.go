@@ -22,11 +22,12 @@ import (
 type NotFired struct {
 	ID   string `json:"id"`
 	At   Stop   `json:"at"`           // in the rule
-	In   []Stop `json:"in,omitempty"` // in what it asks there, the outermost first
-	Held int    `json:"held"`         // lines of the rule before the one that stopped it, except for a question of the phase
+	In   []Stop `json:"in,omitempty"` // in what it evaluates there, the outermost first
+	Held int    `json:"held"`         // lines of the rule before the one that stopped it, except a test of the phase
 	Left int    `json:"left"`         // lines after it
-	// About counts the lines before it that say something about this very call, also in
-	// what the rule asks: that it changes files, or that it runs a program, does not count.
+	// About counts the lines before it that are specific to this call, including those in
+	// what the rule evaluates: that the call changes files, or that it runs a program, does
+	// not count.
 	About int `json:"about"`
 }
 
@@ -145,7 +146,7 @@ type missTracer struct {
 // frame is one evaluation of a body: how far it came.
 type frame struct {
 	rule  *ast.Rule // nil: a part of one, such as what follows not
-	id    string    // of the rule that fires; empty: it is asked by another
+	id    string    // of the rule that fires; empty: another rule refers to it
 	depth int       // index of the furthest expression that failed
 	stop  *topdown.Event
 	in    []*frame // the bodies that the expression evaluated
@@ -334,7 +335,7 @@ func local(name ast.Var, e *topdown.Event) ast.Value {
 	return nil
 }
 
-// brief returns a short text for a value: of an object without what is empty.
+// brief returns a short text for a value: for an object, without empty members.
 func brief(v ast.Value) string {
 	const most = 70
 	var text string

@@ -20,7 +20,7 @@ type Sources struct {
 	Broken     []string                   // ids of rules whose rows cannot be read
 	MayContain func(path []string) bool   // data may contain a value there, even if this policy's does not
 	schema     map[string]any             // of the input
-	known      map[string]bool            // paths of all rules that are written, also of those that do not compile
+	known      map[string]bool            // paths of all rules that are written, including those that do not compile
 	trees      map[string]*ast.Module     // as written
 	found      map[string]*engine.Problem // by place, code and message
 }

@@ -28,7 +28,7 @@ func Format(name string, src []byte) ([]byte, error) {
 }
 
 // sameRules rejects a formatted text in which a rule means something else:
-// OPA's formatter drops the brackets of a == (b == c), among others.
+// OPA's formatter drops the parentheses of a == (b == c), among others.
 func sameRules(name string, src, out []byte) error {
 	before, err := parse(name, src)
 	if err != nil {

@@ -45,7 +45,7 @@ type Host struct {
 }
 
 // Compile compiles the modules of all layers (layer/path -> source) over a data
-// document. All errors come at once, each with file:line:col.
+// document. All errors are returned at once, each with file:line:col.
 func Compile(ctx context.Context, modules map[string]string, data map[string]any) (*Host, error) {
 	compiler, err := compileModules(modules)
 	if err != nil {

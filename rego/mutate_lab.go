@@ -31,8 +31,8 @@ type MutationLab struct {
 	above    func() (map[string][]ast.Ref, error) // the dependents of a rule, by its path
 }
 
-// NewLab parses modules and tests (layer/path -> source). Only the modules that
-// own names are changed.
+// NewLab parses modules and tests (layer/path -> source). Only modules for
+// which own returns true are changed.
 func NewLab(modules, tests map[string]string, own func(name string) bool) (*MutationLab, error) {
 	l := &MutationLab{changing: map[string]*ast.Module{}, caps: Capabilities(), file: map[string]string{}}
 	var err error
@@ -315,7 +315,7 @@ func (what Relevance) of(decision ast.Value) ast.Value {
 	return without(decision, gone)
 }
 
-// without removes keys from objects, also from those in lists and below "otherwise".
+// without removes keys from objects, including those in lists and below "otherwise".
 func without(v ast.Value, gone []string) ast.Value {
 	switch v := v.(type) {
 	case *ast.Array:

@@ -96,7 +96,7 @@ type evaluation struct {
 const maxEvaluations = 8
 
 // decide is Host.Decide with what was computed for the same event. false: it has to be
-// decided without.
+// decided without that.
 func (e *event) decide(ctx context.Context, h *Host, in *engine.Input, findings []engine.Finding) (engine.Decision, bool) {
 	by := e.sharing.of(h)
 	if by == nil {

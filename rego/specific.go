@@ -12,7 +12,7 @@ import (
 var commonFields = map[string]bool{"phase": true, "facts": true, "types": true, "kind": true, "verb": true}
 
 // about counts the true lines before the one that failed that are specific to this
-// call, in the body and in the helpers that its last line asks.
+// call, in the body and in the helpers that its last line refers to.
 func (f *frame) about() int {
 	n := 0
 	for ; f != nil && f.stop != nil && f.rule != nil; f = f.inner() {
@@ -28,9 +28,9 @@ func (f *frame) about() int {
 }
 
 // specific reports whether an expression compares a fact of the call with a string or
-// with a list of the policy's data. What must not be true, a setting, and a list whose
-// members are only tried one by one, say nothing about a call. It is read as it is
-// written, since the compiler moves references to lines of their own.
+// with a list of the policy's data. Something that must not be true, a setting, or a
+// list whose members are only tried one by one is not specific. The expression is read
+// as it is written, since the compiler moves references to lines of their own.
 func specific(e *ast.Expr, m *ast.Module) bool {
 	text := string(e.Location.Text)
 	body, err := ast.ParseBodyWithOpts(text, ast.ParserOptions{RegoVersion: ast.RegoV1})

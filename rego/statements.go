@@ -149,8 +149,8 @@ func metadataOf(list []*ast.Annotations) string {
 }
 
 // printed is a rule in OPA's layout, without the comments in it. Where that would
-// say something else, such as without the brackets of a == (b == c), it is what
-// the author wrote.
+// have another meaning, such as without the parentheses of a == (b == c), it is
+// what the author wrote.
 func printed(r *ast.Rule, tree string) string {
 	alone := &ast.Module{Package: &ast.Package{Path: ast.MustParseRef("data.p")}, Rules: []*ast.Rule{r}}
 	out, err := format.AstWithOpts(alone, format.Opts{RegoVersion: ast.RegoV1})
@@ -160,7 +160,7 @@ func printed(r *ast.Rule, tree string) string {
 	return string(r.Location.Text)
 }
 
-// head makes the text from a rule a module.
+// head turns the text of a rule into a module.
 const head = "package p\n\n"
 
 // statesSame reports whether the text of a rule has this tree.

@@ -37,13 +37,13 @@ type testRule struct {
 	partial bool   // each of its members is a case: their names are unknown before they have run
 }
 
-// TestOptions say how tests are run.
+// TestOptions control how tests are run.
 type TestOptions struct {
 	Timeout  time.Duration          // of a test; 0: five seconds
 	Parallel int                    // tests at a time; 0: as many as there are processors
 	Selected func(name string) bool // by the full name; nil: all
 	Coverage *Coverage              // nil: not asked for
-	Trace    bool                   // failed tests say how they were evaluated
+	Trace    bool                   // results of failed tests contain a trace
 }
 
 // TestResult is the result of a test, or of one case of a test that has several.
@@ -54,25 +54,25 @@ type TestResult struct {
 	Failed   bool
 	Todo     bool        // is not run
 	Err      error       // it could not be evaluated to the end
-	At       *Expression // of one that failed: what did not hold
+	At       *Expression // of one that failed: what was false
 	Output   string      // what it printed
 	Trace    []string    // of one that failed
 	Duration time.Duration
 }
 
-// Expression is an expression of a test that did not hold.
+// Expression is an expression of a test that was false.
 type Expression struct {
 	File      string
 	Line, Col int
 	Text      string
-	Values    []string // lines that show the expression with what its variables are
+	Values    []string // lines that show the expression and the values of its variables
 }
 
 // usualTimeout stops a test that loops.
 const usualTimeout = 5 * time.Second
 
 // CompileTests compiles tests (layer/path -> source) together with the modules
-// that they test, over a data document. All errors come at once.
+// that they test, over a data document. All errors are returned at once.
 func CompileTests(modules, tests map[string]string, data map[string]any) (*TestSuite, error) {
 	guardBuiltins()
 	parsed, err := parseModules(modules)
@@ -147,8 +147,8 @@ func (s *TestSuite) Run(ctx context.Context, o TestOptions) ([]TestResult, error
 		return nil, err
 	}
 	first = append(first, more...)
-	// Only what failed is run once more with everything written down, since that
-	// is slow, and is not available together with coverage.
+	// Only failed tests are run once more with a trace, which is slow, and is
+	// not available together with coverage.
 	again, err := s.run(ctx, failedNames(first), o, true)
 	if err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ func failedNames(list []*tester.Result) []string {
 }
 
 // fullName is data.package.test_x. The second test of one name is test_x#01,
-// which OPA writes as no plain name.
+// which OPA writes in quotes.
 func fullName(r *tester.Result) string {
 	name := r.Name
 	if before, quoted, ok := strings.Cut(name, `["`); ok {
@@ -206,8 +206,9 @@ func written(name string) string {
 	return name
 }
 
-// compile compiles the suite, in OPA's runner: it gives tests of one name names
-// of their own, and has those with cases say which they begin with.
+// compile compiles the suite, in OPA's runner: it gives tests with the same
+// name different names, and makes those with cases report each case that they
+// begin.
 func (s *TestSuite) compile(ctx context.Context) error {
 	r := tester.NewRunner().SetCompiler(s.compiler).SetStore(s.store).SetModules(s.modules).Filter(noTest)
 	ch, err := r.RunTests(ctx, nil)
@@ -345,7 +346,7 @@ func (t *TestResult) explain(trace []*topdown.Event, o TestOptions) {
 			continue
 		}
 		if _, every := expr.Terms.(*ast.Every); every {
-			continue // what failed inside says more
+			continue // what failed inside is more informative
 		}
 		t.At = expressionOf(e)
 		return

@@ -23,8 +23,8 @@ import (
 
 // quick evaluates tests once without OPA's runner, which notes the values of all
 // variables at each step of a test that has cases: that takes longer than the
-// tests. It answers for those that hold beyond doubt and for those that could not
-// be evaluated; it leaves everything else to OPA's runner.
+// tests. It returns results for those that certainly pass and for those that
+// could not be evaluated; it leaves everything else to OPA's runner.
 type quick struct {
 	*TestSuite
 	TestOptions
@@ -75,8 +75,8 @@ func each(parallel, n int, fn func(int)) {
 	workers.Wait()
 }
 
-// compiledTest is a rule that OPA's runner would run: of several with one name
-// all but the first have another since they were compiled.
+// compiledTest is a rule that OPA's runner would run: of several with one
+// name, all but the first got another one when they were compiled.
 type compiledTest struct {
 	rule *ast.Rule
 	ref  ast.Ref // test_x
@@ -114,7 +114,7 @@ func (s *TestSuite) compiled(names []string) []compiledTest {
 	return all
 }
 
-// test evaluates a test; nil: OPA's runner has to say.
+// test evaluates a test; nil: OPA's runner has to decide.
 func (q *quick) test(ctx context.Context, c compiledTest) *tester.Result {
 	var printed bytes.Buffer
 	r := &tester.Result{Location: c.rule.Loc(), Package: c.rule.Module.Package.Path.String(), Name: c.ref.String()}
@@ -138,7 +138,7 @@ func (q *quick) test(ctx context.Context, c compiledTest) *tester.Result {
 	return r
 }
 
-// value evaluates a test to its result; nil: to nothing.
+// value returns the result of evaluating a test; nil: it is undefined.
 func (q *quick) value(ctx context.Context, c compiledTest, printed *bytes.Buffer, options []opa.EvalOption) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(q.Timeout, usualTimeout))
 	defer cancel()
@@ -173,7 +173,7 @@ func (q *quick) options(c compiledTest, cases *caseNames, took metrics.Metrics) 
 	return options
 }
 
-// held makes results of cases that all hold; not ok: some does not.
+// held makes results of cases that all pass; ok is false if one does not.
 func held(found map[string]any) (tester.SubResultMap, bool) {
 	all := tester.SubResultMap{}
 	for name, value := range found {
@@ -191,8 +191,8 @@ func held(found map[string]any) (tester.SubResultMap, bool) {
 	return all, true
 }
 
-// caseNames notes the cases that a test began with. One that does not hold is
-// none of the members that the test comes to.
+// caseNames notes the cases that a test began with. A case that fails is not
+// among the members of the test's result.
 type caseNames struct{ begun []*ast.Array }
 
 var _ topdown.QueryTracer = (*caseNames)(nil)
@@ -215,7 +215,8 @@ func (n *caseNames) TraceEvent(e topdown.Event) {
 	}
 }
 
-// amongst reports whether every case that has begun is a member of the findings. Of one whose name is not text it does not know.
+// amongst reports whether every case that has begun is a member of the findings. If the name of one is not text, this is
+// unknown.
 func (n *caseNames) amongst(found map[string]any) bool {
 	return !slices.ContainsFunc(n.begun, func(names *ast.Array) bool {
 		var at any = found

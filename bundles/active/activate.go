@@ -76,7 +76,7 @@ type Activator struct {
 	RequirePerson func(what string) (who string, err error)                         // an error unless a person runs the command
 	RequireScript func(what string) (who string, err error)                         // an error under an agent
 	Mask          func(string) string                                               // masks secrets for the ledger
-	Line          func(text string, most int) string                                // makes one line of it
+	Line          func(text string, most int) string                                // shortens a text to one line
 }
 
 // Activate activates a bundle, or returns the reason why not: then the previous

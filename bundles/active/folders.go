@@ -57,7 +57,7 @@ func organisationDir(system string) string {
 }
 
 // IsDir reports whether a path is a folder. Anything else with that name is an error,
-// also a dangling link.
+// including a dangling link.
 func IsDir(path string) (bool, error) {
 	info, err := os.Stat(path)
 	switch {

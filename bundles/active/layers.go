@@ -36,7 +36,7 @@ type Machine struct {
 type Layers struct {
 	machine      Machine
 	workspace    string
-	organisation string // folder of the organisation's policy, there or not
+	organisation string // folder of the organisation's policy, whether or not it exists
 	Releases     *releases.Store
 	Active       *releases.Active
 	trust        func() (Trust, error) // asked for only where it matters
@@ -171,7 +171,7 @@ func (s *Source) OwnKinds() error {
 	}
 	names, err := bundles.OwnKindsIn(map[string][]byte{"settings.yaml": content})
 	if err != nil {
-		return nil // which is said where the file is read
+		return nil // which is reported when the file is read
 	}
 	return s.mayHave(names)
 }
@@ -211,11 +211,12 @@ func (h *Layers) entitled(now releases.Activation, raw []byte) error {
 	return nil
 }
 
-// vouched refuses a bundle that nobody signed where a trust file asks for that.
-// The state folder belongs to the person, the organisation's trust file does not:
+// vouched refuses an unsigned bundle where a trust file requires signatures. The
+// state folder belongs to the person, the organisation's trust file does not:
 // where that file is active, the state folder is not trusted, and the signatures
-// are checked again, as of the time of the activation: a policy whose signatures
-// have expired since stays active, since no policy would be worse.
+// are checked again. They are checked as of the time of the activation: a policy
+// whose signatures have expired since then stays active, because no policy would
+// be worse.
 func (h *Layers) vouched(now releases.Activation, raw []byte) (bundles.Memory, error) {
 	if now.Layer != bundles.Base && now.Layer != bundles.Organisation {
 		return nil, nil
@@ -253,13 +254,13 @@ func (h *Layers) ungoverned(layer string) error {
 
 // unusable describes why an activated bundle cannot be used, and how to fix that. The hook's denial has room for few words.
 func (h *Layers) unusable(now releases.Activation, err error) error {
-	if p := (*trust.FileProblem)(nil); errors.As(err, &p) { // it says itself what ends it, and before that nothing else helps
+	if p := (*trust.FileProblem)(nil); errors.As(err, &p) { // it describes its own fix, without which nothing else helps
 		return fmt.Errorf("the activated %s policy %s cannot be used: %w", now.Layer, now.Release, err)
 	}
 	return fmt.Errorf("the activated %s policy %s cannot be used: %w; %s", now.Layer, now.Release, err, h.wayBack(now.Layer))
 }
 
-// wayBack names a command that works: a rollback only to what would be taken.
+// wayBack names a command that works: a rollback only if its bundle would be accepted.
 func (h *Layers) wayBack(layer string) string {
 	const activate = "activate a valid one: `reviewer policy activate ARCHIVE`"
 	s, err := h.Releases.State()
@@ -281,8 +282,8 @@ func (h *Layers) wayBack(layer string) string {
 	}
 }
 
-// backFlags reports what a rollback needs next to the reason, and whether it
-// would be taken at all.
+// backFlags returns the flags that a rollback needs besides the reason, and
+// whether its bundle would be accepted at all.
 func (h *Layers) backFlags(s *releases.State, before releases.Activation) (flags string, ok bool) {
 	t, err := h.trust()
 	if err != nil || t.None() {
@@ -355,8 +356,8 @@ func (h *Layers) Effective() (*bundles.Effective, error) {
 	return nil, err
 }
 
-// mayHoldBundle refuses a layer that is a folder, and a base under a folder of
-// the organisation without its word.
+// mayHoldBundle refuses a layer that is a folder, and, without a trust file, a
+// base under a folder of the organisation.
 func (h *Layers) mayHoldBundle(layer string) error {
 	dir := h.Dir(layer)
 	files, err := filesOfLayer(layer, dir)

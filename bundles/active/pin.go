@@ -85,8 +85,8 @@ func TrustInForce(log *audit.Store) (Trust, ledgerTrust, error) {
 	return t, word, t.problem(err, pin)
 }
 
-// trustOf is trustThatHolds. Its error is that of TrustInForce, which reads the ledger
-// for it.
+// trustOf returns the active trust file without reading the ledger. Only its error is
+// that of TrustInForce, which does.
 func trustOf(home string) (Trust, error) {
 	t, err := activeTrust(home)
 	if err == nil {

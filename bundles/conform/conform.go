@@ -180,7 +180,7 @@ func (c *check) array(schema map[string]any, v []any, at []string) {
 
 // unique reports the first item that is there twice.
 func (c *check) unique(v []any, at []string) {
-	texts := map[string]int{} // lists of many texts would take long to compare with each other
+	texts := map[string]int{} // comparing the texts of a long list with each other would take long
 	for i, item := range v {
 		before := -1
 		if s, ok := item.(string); ok {
@@ -258,7 +258,7 @@ func contains(list []any, v any) bool {
 	return slices.ContainsFunc(list, func(other any) bool { return reflect.DeepEqual(other, v) })
 }
 
-// oneOf says which values are allowed.
+// oneOf describes the allowed values.
 func oneOf(values []any) string {
 	words := make([]string, len(values))
 	for i, v := range values {

@@ -142,7 +142,7 @@ func (d *differ) rules(a, b *bundles.Effective) error {
 }
 
 // restrains reports whether the rule can only make answers stricter: patterns add to
-// the risk, and a warning, a question or a block is one more that fires. A rule that
+// the risk, and a rule that warns, asks or blocks is one more that fires. A rule that
 // modifies may offer the form in which a call passes, and how others use a finding is
 // unknown.
 func (r *ruleRow) restrains() bool {

@@ -80,7 +80,7 @@ const (
 
 type writer struct {
 	buf []byte
-	err error // the first type that has no form
+	err error // the first type that cannot be encoded
 }
 
 func (w *writer) fail(t reflect.Type) {
@@ -210,7 +210,7 @@ func (w *writer) any(v any) {
 
 type reader struct {
 	raw string
-	err error // the first thing that Write does not write
+	err error // the first error: something that Write never writes
 }
 
 func (r *reader) fail(format string, args ...any) {

@@ -65,7 +65,7 @@ func (c command) written() string {
 	return "action.resource.matches(" + foreign.Quote(re) + ")"
 }
 
-// found returns a condition on each command of the call, also under sudo and sh -c:
+// found returns a condition on each command of the call, even under sudo and sh -c:
 // the program and all words of the pattern, in any order.
 func (c command) found() string {
 	words := strings.Fields(c.text)

@@ -21,7 +21,7 @@
 //     matches nothing.
 //   - hoursUtc is [start, end), over midnight where start > end; where they are
 //     equal it contains no hour, and the rule never fires. Weekday 0 is Sunday.
-//   - From the instant of expiresAt on the rule does not apply. A value that is a date on some machines only, or on none, is refused.
+//   - From the instant of expiresAt on, the rule does not apply. A value that is a date only on some machines, or on none, is refused.
 //   - An effect other than allow, deny and require_approval denies.
 //
 // If SafeClaw's reading is unclear (a value that is not a string, a date without a zone)

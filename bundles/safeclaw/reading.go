@@ -9,7 +9,7 @@ import (
 )
 
 // expr is a condition of an access rule: patterns of action names, and an
-// expression in CEL; both must hold where both are there.
+// expression in CEL; both must be true if both are present.
 type expr struct {
 	fixed   bool // the constant value
 	value   bool

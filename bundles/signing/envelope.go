@@ -185,7 +185,7 @@ func (s Signature) signer(message []byte, keys []PublicKey) (PublicKey, bool) {
 	return keys[i], true
 }
 
-// Add adds the signatures to an envelope that it does not have yet.
+// Add adds to an envelope the signatures that it does not have yet.
 func (e *Envelope) Add(signatures ...Signature) error {
 	for _, s := range signatures {
 		if !slices.ContainsFunc(e.Signatures, func(o Signature) bool { return o.KeyID == s.KeyID && bytes.Equal(o.Sig, s.Sig) }) {

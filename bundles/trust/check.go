@@ -57,7 +57,7 @@ type Verdict struct {
 	Verified bool   `json:"verified"`           // the signatures satisfy the trust file
 	Unsigned bool   `json:"unsigned,omitempty"` // there is no trust file: its author is unknown
 	Code     Code   `json:"code,omitempty"`     // why it is refused; empty: it is not
-	Reason   string `json:"reason,omitempty"`   // the same as a sentence that says what to do
+	Reason   string `json:"reason,omitempty"`   // the same as a sentence that describes what to do
 
 	File     string           `json:"file"`
 	SHA256   string           `json:"sha256"`            // of the archive

@@ -1,7 +1,7 @@
 // Command reviewer-hook is the program that an agent starts for each event: a small client of
 // `reviewer serve`, with the command line of `reviewer hook`.
 //
-// Out of scope: all but the command line.
+// Out of scope: everything but the command line.
 package main
 
 import (

@@ -87,7 +87,8 @@ type unsupportedText struct {
 	Why  string `json:"why"`
 }
 
-// knownAgentsAt describes the named agents, or all with those that are not supported.
+// knownAgentsAt describes the named agents, or all agents, including unsupported
+// ones.
 func knownAgentsAt(p settings.Places, names []string) agentsDocument {
 	doc := agentsDocument{Agents: []agentEntry{}}
 	for _, agent := range settings.Agents() {
@@ -138,7 +139,7 @@ func (d agentsDocument) text(w io.Writer, detailed bool) {
 	fmt.Fprintln(w, "`reviewer install --detect` installs reviewer for every agent on this machine.")
 }
 
-// cellOf is a short form of a support.
+// cellOf returns a short form of a level of support.
 func cellOf(s engine.Support) string {
 	switch s {
 	case engine.SupportEnforced:

@@ -13,8 +13,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 )
 
-// channels reports, for each way of acting on an agent, whether it is enforced, advisory or
-// not covered, and why; of several agents without the reasons. The problems of the settings themselves
+// channels reports, for each way of acting on an agent, whether it is enforced, advisory or not
+// covered, and why; for several agents, without the reasons. The problems of the settings themselves
 // are those of another check.
 func (e *examination) channels(context.Context) {
 	for _, s := range e.agents {
@@ -52,8 +52,8 @@ func wordOf(s engine.Support) string {
 	return "info"
 }
 
-// way returns how far a way works with the hooks that are installed. What the agent
-// enforces, a repository can switch off unless the settings are managed.
+// way returns how far a way works with the hooks that are installed. A repository
+// can turn off what the agent enforces unless the settings are managed.
 func (s standingOf) way(w engine.Way) (engine.Support, string) {
 	c := s.agent.Channels.Of(w)
 	installed := func(p engine.Phase) bool {
@@ -98,8 +98,8 @@ func (e *examination) notifications(context.Context) {
 	}
 }
 
-// channelProblems reports channels for notifications that cannot be used, and what a person may not
-// have meant.
+// channelProblems reports channels for notifications that cannot be used, and settings that may be
+// unintended.
 func (e *examination) channelProblems(store *audit.Store) {
 	problems, err := notifycmd.ChannelProblems(e.a, store)
 	if err != nil {

@@ -94,7 +94,7 @@ func denies(agent harness.Harness, h settings.OwnHook, status int, out []byte, t
 	return nil
 }
 
-// keysOf lists the members of the JSON object that an answer is; nil if it is none.
+// keysOf lists the members of the JSON object that an answer is; nil if it is not one.
 func keysOf(answer []byte) []string {
 	var o map[string]json.RawMessage
 	if json.Unmarshal(answer, &o) != nil {

@@ -73,7 +73,7 @@ func (e *examination) hookClient() string {
 func (e *examination) reachable() bool {
 	_, _, err := e.askResident()
 	if !nobodyListens(err) {
-		return true // what else is wrong shows when it is asked
+		return true // other problems show when it is asked
 	}
 	if e.a.Env("REVIEWER_NO_RESIDENT") != "" {
 		e.say("info", "no resident process runs, and none is started, since REVIEWER_NO_RESIDENT is set")

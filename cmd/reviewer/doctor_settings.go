@@ -31,7 +31,7 @@ type standingOf struct {
 	agent    settings.Agent
 	layers   []layerFindings
 	own      []settings.OwnHook // that the client starts
-	named    bool               // messages name the agent: it is not Claude Code alone
+	named    bool               // messages name the agent: it is not just Claude Code
 	managed  bool               // managed settings are among their places
 	pinned   bool               // and prevent other settings from turning them off
 	lockable bool               // there are managed settings that reviewer can write
@@ -335,7 +335,7 @@ func (e *examination) trustOfCodex(ctx context.Context) {
 	}
 }
 
-// wishOf is the choice of program that was made before.
+// wishOf returns the choice of program that was made earlier.
 func (e *examination) wishOf(own []settings.OwnHook) wish {
 	for _, h := range own {
 		if !isHookClient(h.Program) {

@@ -82,7 +82,7 @@ func exitWith(code int) error {
 	return &cli.ExitError{Code: code}
 }
 
-// hookCall is what the command line of a hook says about an event.
+// hookCall is what is known about an event from the command line of a hook.
 type hookCall struct {
 	event   string
 	elapsed time.Duration // since the event arrived
@@ -94,14 +94,14 @@ type source struct {
 	store func(*cli.App) (*audit.Store, error)
 	load  func(ctx context.Context, log *audit.Store, workspace string) (*loaded, error)
 	start func(review func())  // in a goroutine
-	said  func(reply)          // is told the answer; nil: nobody is
+	said  func(reply)          // receives the answer; nil: nothing does
 	late  *review.LateReviews  // reviews after the answer; nil: each call waits for its review
-	made  func(result string)  // is told the result of each of these; nil: nobody is
+	made  func(result string)  // receives the result of each of these; nil: nothing does
 	cpu   func() time.Duration // CPU time that was used, as far as it belongs to the event
 	pause *serve.Pause         // what a call that waits for a person does; nil: nothing
 }
 
-// onDisk reads everything from disk, as a process does that answers one event.
+// onDisk reads everything from disk, as a process that answers one event does.
 func onDisk() source {
 	return source{(*cli.App).OpenStore, loadForOne, func(review func()) { go review() }, nil, nil, nil, osfile.ProcessTime, nil}
 }
@@ -204,11 +204,11 @@ func isEvent(arg string) bool {
 	return slices.ContainsFunc(harness.Harnesses(), func(h harness.Harness) bool { return slices.Contains(h.Events, arg) })
 }
 
-// hook always answers within the agent's time-out: a review that
-// hangs or panics is a failure like any other.
+// hook always answers within the agent's timeout: a review that hangs or
+// panics is a failure like any other.
 //
-// The limit is that of a review. A call that waits for a person may take what the agent gives
-// the hook.
+// The limit is that of a review. A call that waits for a person may take as long as the agent
+// gives the hook.
 func hook(ctx context.Context, a *cli.App, from source, h harness.Harness, call hookCall) error {
 	event := call.event
 	start := time.Now().Add(-call.elapsed)
@@ -277,7 +277,7 @@ func answer(ctx context.Context, a *cli.App, from source, h harness.Harness, eve
 	})
 }
 
-// respond answers an event's input. The reviewer is created once the input was read.
+// respond answers an event's input. The reviewer is created once the input has been read.
 func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, raw []byte, store *audit.Store,
 	reviewer func() (*review.Reviewer, error)) reply {
 	e, err := h.Decode(event, raw, a.Env(h.Project))

@@ -62,7 +62,7 @@ type question struct {
 	opened time.Time
 }
 
-// Changed returns which file of the call has changed since.
+// Changed returns the file of the call that has changed since the question was opened.
 func (q *question) Changed() string {
 	for _, s := range q.files {
 		if stampOf(s.path) != s {

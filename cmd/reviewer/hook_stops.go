@@ -29,8 +29,8 @@ func (s stops) Stopped() ([]review.Stopped, error) {
 }
 
 // The time that an agent is given to write the first call of a session to its transcript. Claude
-// Code writes several lines at once, which may be after the hook began. It is waited for only
-// where another session of the workspace is stopped or was resumed on conditions.
+// Code writes several lines at once, which may be after the hook began. The hook waits only if
+// another session of the workspace is stopped or was resumed on conditions.
 const (
 	transcriptWait  = time.Second
 	transcriptPause = 20 * time.Millisecond
@@ -67,7 +67,7 @@ func (s stops) Copied(e engine.Event, of engine.SessionKey) bool {
 	return transcript.Mentions(e, ids[max(0, len(ids)-maxCopiedCalls):])
 }
 
-// Others returns the sessions of the workspace from which another one can take something.
+// Others returns the sessions of the workspace from which another one can take over something.
 func (s stops) Others(own engine.SessionKey, workspace string, since int64) ([]review.Other, error) {
 	recent, err := s.store.Recent(own, workspace, since)
 	if err != nil {

@@ -243,7 +243,7 @@ type installations struct {
 	Agents []installation `json:"agents"`
 }
 
-// text says once what is the same for all.
+// text prints once what is the same for all.
 func (l installations) text(w io.Writer) {
 	for i, d := range l.Agents {
 		if i > 0 {

@@ -44,7 +44,8 @@ func (c *choice) known(cmd *cobra.Command, args []string) error {
 	return term.Unknown("agent", args[0], settings.Names())
 }
 
-// agents returns the chosen ones. Of several, those are left out that have no settings in a layer.
+// agents returns the chosen ones. If there are several, those that have no settings in the layer
+// are left out.
 func (c *choice) agents(a *cli.App, args []string, layer string) ([]settings.Agent, error) {
 	if !c.several() {
 		agent, _ := settings.Find(args[0])
@@ -67,7 +68,7 @@ func (c *choice) agents(a *cli.App, args []string, layer string) ([]settings.Age
 	return list, nil
 }
 
-// present reports whether an agent is on this machine: its program, or the folder that it makes.
+// present reports whether an agent is on this machine: its program, or the folder that it creates.
 func present(agent settings.Agent, p settings.Places) bool {
 	if info, err := os.Stat(agent.Folder(p)); err == nil && info.IsDir() {
 		return true

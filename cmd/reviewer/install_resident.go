@@ -14,7 +14,7 @@ import (
 type wish int
 
 const (
-	unsaid wish = iota // where it is there and of use
+	unsaid wish = iota // where it exists and is of use
 	wanted
 	unwanted
 )
@@ -27,7 +27,7 @@ func residentWish(given bool) wish {
 }
 
 // hookProgram chooses what the agent starts: a program, or the client next to it. On
-// other systems than Linux the client cannot tell who answers, so it is of no use.
+// systems other than Linux the client cannot tell who answers, so it is of no use.
 func hookProgram(program string, w wish) (string, error) {
 	client := filepath.Join(filepath.Dir(program), cli.HookClient)
 	_, err := os.Stat(client)

@@ -41,7 +41,7 @@ func main() {
 }
 
 // collectLater lets the heap grow to 64 MB before garbage is collected for the first time, since
-// a hook ends before. From then on, the heap grows to five times what is in use.
+// a hook usually ends before that. From then on, the heap grows to five times what is in use.
 func collectLater() {
 	const first, usual = 1600, 400 // percent; the heap begins with 4 MB
 	debug.SetGCPercent(first)
@@ -49,9 +49,9 @@ func collectLater() {
 	runtime.AddCleanup(garbage, func(percent int) { debug.SetGCPercent(percent) }, usual)
 }
 
-// run executes a command line and returns its exit code. A panic exits with 2, like
-// the runtime, which is a denial for the hook; but without the runtime's output, which
-// can contain secrets.
+// run executes a command line and returns its exit code. A panic exits with 2, as the
+// runtime does, which is a denial for the hook; but the runtime's output, which can
+// contain secrets, is not printed.
 func run(ctx context.Context, a *cli.App, args []string) (code int) {
 	defer func() {
 		if p := recover(); p != nil {

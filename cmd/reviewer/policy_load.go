@@ -40,7 +40,7 @@ func loadForOne(ctx context.Context, log *audit.Store, workspace string) (*loade
 	return loadActive(ctx, log, workspace, wiring.CompileForOne)
 }
 
-// compiler makes the files of a policy one that decides.
+// compiler compiles the files of a policy into one that decides.
 type compiler func(context.Context, *bundles.Effective) (*review.Policy, error)
 
 // loadActive loads the policy that is active for a workspace, and applies its audit

@@ -34,7 +34,7 @@ type resident struct {
 	detach func(args ...string) error // starts a process for what no event asked for
 	hub    *apiserver.Hub             // of the HTTP API; nil: it is off
 
-	caughtUp chan error // whether the reviews that another process owed are made
+	caughtUp chan error // the result of making the reviews that an earlier process owed
 
 	loading sync.Mutex // held while a policy is compiled: of many events after a change, one does it
 
@@ -73,7 +73,8 @@ func (r *resident) source() source {
 }
 
 // start runs a review in a goroutine that ran others before: its stack has grown to the
-// depth of an evaluation, which takes a new one an eighth of the time of a review.
+// depth of an evaluation, which takes an eighth of the time of a review in a new
+// goroutine.
 func (r *resident) start(review func()) {
 	select {
 	case r.reviews <- review:
@@ -123,7 +124,7 @@ func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if k != nil && k.policy.Digest == l.policy.Digest {
-		l = k.loaded // what it has computed once serves on
+		l = k.loaded // what it has computed is used again
 	} else if log := r.logs[l.policy.Config]; log != nil {
 		l.log = log
 	} else {

@@ -34,7 +34,7 @@ func markLate(home string) error {
 }
 
 // startCatchUp makes in the background the reviews that a process before this one owed when it
-// was killed, also those of sessions that never have another event.
+// was killed, including those of sessions that never have another event.
 func (r *resident) startCatchUp(ctx context.Context) {
 	r.caughtUp = make(chan error, 1)
 	go func() { r.caughtUp <- r.catchUp(ctx) }()

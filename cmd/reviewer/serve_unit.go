@@ -97,7 +97,7 @@ func launchdList(label, program string, args []string) string {
 `
 }
 
-// install writes the file; unchanged: it was there with the same text.
+// install writes the file, and reports whether this changed it.
 func (u unit) install() (changed bool, err error) {
 	if old, err := os.ReadFile(u.path); err == nil && string(old) == u.text {
 		return false, nil

@@ -212,7 +212,7 @@ func listTrash(a *cli.App, w io.Writer, t *trashing, bin *trash.Bin) error {
 	}
 	for i := range list {
 		if path := cli.Masked(list[i].Path); path != list[i].Path {
-			list[i].Path, list[i].Bytes = path, nil // its id brings it back
+			list[i].Path, list[i].Bytes = path, nil // its id restores it
 		}
 	}
 	if t.out.Format == "json" {

@@ -5,8 +5,8 @@
 // the sources. They do not contain comments, annotations and imports, which the compiler has
 // already used, and the places of most terms.
 //
-// Out of scope: what the compiler makes of the rules, such as their indices (package rego), and
-// whether the bytes belong to the sources of a policy: the caller compares Sum.
+// Out of scope: what the compiler derives from the rules, such as their indices (package rego),
+// and whether the bytes belong to the sources of a policy: the caller compares Sum.
 package precompiled
 
 import (
@@ -25,7 +25,7 @@ const format = "reviewer compiled rego 1"
 // SumSize is the number of bytes of a sum.
 const SumSize = sha256.Size
 
-// Policy is what the compiler made of the modules of a policy.
+// Policy is what the compiler made from the modules of a policy.
 type Policy struct {
 	Modules   map[string]*ast.Module // by file
 	Rewritten map[ast.Var]ast.Var    // variables that the compiler introduced -> those of the source
@@ -48,7 +48,7 @@ func Sum(sources map[string]string) [SumSize]byte {
 	return [SumSize]byte(h.Sum(nil))
 }
 
-// kind says how the bytes of a value continue.
+// kind determines how the bytes of a value continue.
 type kind byte
 
 const (

@@ -51,7 +51,7 @@ func damaged(err *error) {
 // in reads numbers and strings.
 type in struct {
 	raw []byte
-	err error // the first thing that Write does not write
+	err error // the first error: something that Write never writes
 }
 
 func (r *in) unknown(what string, n int) {
@@ -107,7 +107,7 @@ func (r *in) constant() ast.Value {
 	}
 }
 
-// moduleReader reads one module. What there are many of is allocated together.
+// moduleReader reads one module. Objects that occur many times are allocated together.
 type moduleReader struct {
 	in
 	consts []ast.Value

@@ -175,7 +175,7 @@ func (w *moduleWriter) expr(e *ast.Expr) {
 	}
 }
 
-// every writes also the place of the domain: errors name it.
+// every also writes the place of the domain: errors name it.
 func (w *moduleWriter) every(e *ast.Every) {
 	w.location(e.Location)
 	w.term(e.Key)

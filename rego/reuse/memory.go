@@ -59,7 +59,8 @@ type numbered struct {
 	number uint32
 }
 
-// trial is after how many questions a group is given up, unless half of them were answered.
+// trial is the number of lookups after which a group is given up, unless half of them
+// succeeded.
 const trial = 64
 
 // NewMemory returns a memory for the documents of a plan.
@@ -87,7 +88,8 @@ func NewMemory(p *Plan, l Limits, c *Counts) *Memory {
 	return m
 }
 
-// allReads lists the parts of the input that each document reads, also through others.
+// allReads lists the parts of the input that each document reads, directly or through
+// others.
 func (p *Plan) allReads() [][]int {
 	all := make([][]int, len(p.docs))
 	for n, d := range p.docs {

@@ -172,8 +172,8 @@ func (w *work) chooseDocuments() {
 
 func noDocument(r *ast.Rule) bool { return len(r.Head.Args) > 0 || !constant(groundPath(r)) }
 
-// chooseAliases finds documents that are names for a part of the data, such as
-// `_cfg := data.settings.scores`. Who refers to a part of one reads that part of the data.
+// chooseAliases finds documents that are names for a part of the data, such as `_cfg :=
+// data.settings.scores`. A reference to a part of one reads that part of the data.
 func (w *work) chooseAliases() {
 	for _, path := range w.alone {
 		if target := aliasOf(w.rules[path]); target != nil && w.onlyData(target) {

@@ -16,7 +16,7 @@ type Values struct {
 
 	pair *Pair   // nil: nothing is reused
 	from *Values // the other evaluation
-	same []bool  // of each document: it has the value that it has there
+	same []bool  // whether each document has the value that it has there
 }
 
 // slot is a document in one evaluation.

@@ -27,7 +27,7 @@ test_no_lists_no_say if {
 }
 
 # The rule that was found answers for its list; an allow has no effect, and
-# keeps the default from speaking.
+# keeps the default from applying.
 test_the_rule_that_was_found[finding] if {
 	some finding, want in {
 		"access.team.shell": {"access.team.shell": "ask"},
@@ -74,8 +74,8 @@ test_failed[id] if {
 	{[id, "block", data.reviewer.messages.access_failed]} == {[r.id, r.decision, r.message] | some r in results}
 }
 
-# Every list of every layer has its say. What the organisation's lists hold up
-# no person at the keyboard can allow.
+# Every list of every layer counts. No person can allow what the
+# organisation's lists hold up.
 test_layers if {
 	results := access.results with input as given.call({"findings": ["access.team.rest", "access.ours.a"]})
 		with data.reviewer.access_lists as _team("deny")

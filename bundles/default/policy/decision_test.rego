@@ -5,7 +5,8 @@ import data.reviewer.given_test as given
 
 _delete(patch) := given.action("file_deletion", [given.effect("file_delete", patch)])
 
-# The short way for calls that nothing is said about, and what it leaves out.
+# The shortcut for calls about which there is nothing to report, and what it
+# leaves out.
 test_the_common_case if {
 	got := reviewer.decision with input as given.action("file_read", [given.effect("file_read", {})])
 		with data.reviewer.catalog as given.catalog
@@ -29,7 +30,7 @@ test_both_ways_have_the_same_fields if {
 	object.keys(short) - object.keys(long) == set()
 }
 
-# Of what is not a call there is nothing to weigh: no scores, unless a rule fires.
+# An event that is not a call has no scores, unless a rule fires.
 test_no_scores_of_events[phase] if {
 	some phase in ["post", "prompt", "stop", "batch"]
 	quiet := reviewer.decision with input as given.call({"phase": phase}) with data.reviewer.catalog as given.catalog
@@ -89,7 +90,8 @@ test_a_decision_where_all_effects_are_told if {
 	got.reasons == ["Side effects:  (none)"]
 }
 
-# Switched off, it is said that nothing was judged, also of a harmless read.
+# If the policy is disabled, the decision reports that nothing was judged, even
+# for a harmless read.
 test_switched_off[type] if {
 	some type in ["file_read", "system_command"]
 	got := reviewer.decision with input as given.action(type, [given.effect("file_read", {})])
@@ -126,7 +128,7 @@ test_checkpoint[name] if {
 	case.want == object.get(got, "obligations", [])
 }
 
-# The person's own prompt is skipped only where policy itself allows.
+# The agent's own prompt is skipped only if the policy itself allows the call.
 test_grant[name] if {
 	some name, case in {
 		"allowed": {"grant": true, "findings": [], "mode": "enforce", "want": true},

@@ -140,7 +140,7 @@ _seen if {
 
 _known(c) if c.name in _cfg.undo.programs
 
-# What loads no code of others reads only: its effects are known.
+# A program that loads no other code only reads: its effects are known.
 _known(c) if c.name in _cfg.client.programs
 
 _trusted := {c.name | some c in input.action.commands; c.name in _cfg.undo.programs}
@@ -204,8 +204,8 @@ _stored(e) if e.git in {"clean", "dirty"}
 
 _stored(e) if e.ledger == "created"
 
-# What an edit writes is not part of its form: approvals of other edits prove nothing about it. A
-# command has its words.
+# What an edit writes is not part of its form: approvals of other edits prove nothing about it.
+# The form of a command consists of its words.
 _formed if input.action.commands != []
 
 _formed if {

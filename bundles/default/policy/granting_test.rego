@@ -207,7 +207,7 @@ test_an_approved_edit if {
 	"approved" == _proof(object.union(edit, {"action": {"commands": [{"name": "gofmt", "operands": ["a.go"]}]}}))
 }
 
-# The proof says on what it rests.
+# The proof states its basis.
 test_what_is_recorded if {
 	got := granting.decision with input as _asked(_form(_approvals)) with data.reviewer.grant as "proven"
 	got.grant

@@ -94,8 +94,8 @@ _row := (1 + count(_harms)) - max(array.concat([0], [i | some j, harm in _harms;
 
 _harms := object.get(input.session, "denied_harms", [])
 
-# The denials of the session, this one included. That a call was beyond a limit says
-# nothing about what the agent is after.
+# The denials of the session, this one included. That a call was beyond a limit
+# shows nothing about the agent's intent.
 _denials := (input.session.denials + 1) - _beyond_limits
 
 _beyond_limits := 0 if {
@@ -478,7 +478,7 @@ _said := array.concat(
 	[_constraint(c) | some c in input.goal.constraints; not c.touched],
 )
 
-# Without a path, what the text has in parentheses for it is left out.
+# Without a path, the part of the text in parentheses is left out.
 _constraint(c) := _text(_constraint_text(c), {"{what}": c.what}) if {
 	object.get(c, "what", "") != ""
 } else := _text(_constraint_text(c), {" ({what})": "", "{what}": ""})

@@ -56,7 +56,7 @@ test_corrections_in_order[name] if {
 
 _rule(decision, mode) := {"id": decision, "decision": decision, "severity": "low", "message": "m", "mode": mode, "remediation": ""}
 
-# What came before the call raises what the matrix says of the call itself by one
+# What came before the call raises the matrix's verdict on the call itself by one
 # step: `own` and `all` are the levels of risk without soft factors and with them.
 test_soft_ceiling[name] if {
 	some name, case in {
@@ -94,8 +94,8 @@ test_no_soft_ceiling if {
 		with data.reviewer.scores.rationality_level as "high"
 }
 
-# What policy says, and what is answered: the scores' own verdict, rules as
-# verdict/mode, the bundle's enforcement.
+# The decision of the policy, and the answer: the scores' own verdict, rules
+# as verdict/mode, the bundle's enforcement.
 test_decision_and_answer[name] if {
 	some name, case in {
 		"nothing": {"own": "allow", "rules": [], "mode": "enforce", "decision": "allow", "enforced": "allow"},
@@ -152,8 +152,8 @@ test_questions_wait[queue] if {
 		with data.reviewer.fired.rules as [_rule("ask", "enforce")]
 }
 
-# A rule may allow a call that somebody only has to see, even where nobody is there:
-# if all that the call does is known, can be undone and stays here.
+# A rule may allow a call that needs approval although nobody can be asked, if
+# everything that the call does is known, can be undone and stays here.
 test_unattended_allow[name] if {
 	some name, case in {
 		"a known change of a file": {"effects": [given.effect("file_write", {"reversibility": "R2"})], "decision": "warn"},
@@ -237,7 +237,7 @@ test_a_persons_word[name] if {
 	got == {"decision": case.decision, "enforced": case.decision}
 }
 
-# Switched off, the scores say nothing.
+# If the policy is disabled, the scores have no effect.
 test_switched_off if {
 	"allow" == outcome.own with input as given.call({})
 		with data.reviewer.enabled as false
@@ -245,7 +245,7 @@ test_switched_off if {
 		with data.reviewer.scores.worst as 4
 }
 
-# No rule makes what the scores say milder.
+# No rule makes the verdict of the scores milder.
 test_rules_only_tighten[name] if {
 	some own in ["allow", "warn", "modify", "ask", "block"]
 	some rule in ["allow", "warn", "modify", "ask", "block"]

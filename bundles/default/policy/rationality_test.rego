@@ -74,13 +74,14 @@ test_irrational[name] if {
 		with data.reviewer.rationality.neutral_alignment as case.alignment
 }
 
-# What is at least of medium sense is not irrational, wherever that begins.
+# A call of at least medium rationality is not irrational, wherever that level
+# begins.
 test_irrational_is_low_too if {
 	scores.rationality.issues == ["contradicts"] with input as given.call({"history": {"follows": ["contradicts"]}})
 		with data.reviewer.rationality.low_threshold as 0.9
 }
 
-# Nothing to fear is not a doubtful case, but the most there is may be.
+# No risk is not a borderline case, but the highest risk may be one.
 test_confidence_at_the_ends[name] if {
 	some name, case in {
 		"none, near a low threshold": {"base": 0, "low": 0.04, "critical": 0.95, "confidence": 1},
@@ -155,7 +156,7 @@ test_alignment_counts_in_the_score if {
 	scores.rationality.score == 0.58 with input as doc
 }
 
-# A whole number is a score like any other: all is well with this one.
+# A score can be a whole number, as for this action, which has no weakness.
 test_whole_score if {
 	doc := given.call({
 		"action": {"types": ["file_modification"], "effects": [given.effect("file_write", {})]},
@@ -185,7 +186,7 @@ test_no_suggestions_where_all_is_well if {
 	[] == scores.rationality.suggestions with input as again with data.reviewer.rationality.high_threshold as 0.6
 }
 
-# What is weak is named, and what would be better is said, in the same order.
+# Weak components are named, and improvements are suggested, in the same order.
 test_issues[name] if {
 	some name, case in {
 		"reads again": {"kind": "file_read", "follows": ["repeats"], "issues": ["repeats", "inefficient"], "cheaper": 1},

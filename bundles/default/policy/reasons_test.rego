@@ -14,8 +14,8 @@ _messages := {
 	"disabled": "switched off", "allowed_by_person": "{by} allowed this",
 }
 
-# A deletion of what cannot be got back, after failures, by an agent that undoes
-# its own work.
+# A deletion that cannot be undone, after failures, by an agent that undoes its
+# own work.
 _bad := given.call({
 	"action": {"types": ["file_deletion"], "effects": [given.effect("file_delete", {"reversibility": "R4"})]},
 	"history": {
@@ -102,7 +102,7 @@ test_low_rationality_is_a_reason[name] if {
 		with data.reviewer.messages as _messages
 }
 
-# What the matrix has against a call is a reason, where nothing says it better.
+# The matrix's objection to a call is a reason if nothing more specific is.
 test_the_matrix_is_a_reason[name] if {
 	some name, case in {
 		"warned": {"first": false, "reasons": ["risk medium, rationality medium"]},
@@ -122,7 +122,7 @@ test_nothing_to_say if {
 	got == {"silent": true, "all": [], "primary": "All rules passed.", "text": "", "results": []}
 }
 
-# Whoever looks at the short way must see that it leaves out nothing.
+# The shortcut leaves out nothing.
 test_silence[name] if {
 	some name, doc in {
 		"risk": given.action("system_command", []),
@@ -137,14 +137,14 @@ test_silence[name] if {
 	silent == set()
 }
 
-# A matrix that allows what makes little sense hides it from nobody.
+# A matrix that allows calls of low rationality still reports them.
 test_little_sense_is_not_silent if {
 	not reasons.silent with input as given.call({})
 		with data.reviewer.matrix.minimal.low as "allow"
 		with data.reviewer.scores.rationality_level as "low"
 }
 
-# Switched off, the matrix has nothing to say.
+# If the policy is disabled, the matrix gives no reason.
 test_matrix_where_switched_off if {
 	reasons.all == [] with input as given.call({"action": {"types": ["network_request"]}, "history": {"follows": ["repeats"]}})
 		with data.reviewer.enabled as false
@@ -174,7 +174,7 @@ test_results if {
 	]
 }
 
-# Safer ways: the rules' own, else those of the effects, else one that always is.
+# Safer ways: the rules' own, else those of the effects, else one that always applies.
 test_alternatives[name] if {
 	some name, case in {
 		"allowed": {"findings": [], "types": ["file_read"], "effects": [], "want": []},
@@ -196,7 +196,7 @@ test_alternatives[name] if {
 		with data.reviewer.side_effects.mitigations.file_write as "Commit or copy the file before it changes."
 }
 
-# The text is about what is answered: its template, and the rule that led there.
+# The text matches the answer: its template, and the rule that led to it.
 test_text[name] if {
 	some name, case in {
 		"nothing": {"findings": [], "mode": "enforce", "text": ""},
@@ -239,7 +239,7 @@ test_text_of_the_scores[name] if {
 		with data.reviewer.side_effects.mitigations.file_delete as "Look first."
 }
 
-# A rule that knows no safer way leaves the word to the effects.
+# If a rule has no safer way, those of the effects are used.
 test_text_of_a_rule_without_a_way if {
 	bare := {"id": "bare", "decision": "block", "message": "m", "tags": [], "overridable": [], "always": false}
 	text := reasons.text with input as given.call({"findings": ["bare"], "action": {"types": ["file_creation"], "effects": [given.effect("file_write", {})]}})
@@ -340,7 +340,7 @@ test_fields_of_nothing[field] if {
 	want == reasons.results[0].message with input as nameless with data.reviewer.catalog as {"says": row}
 }
 
-# A call that is to run in another form has words for both ends of it.
+# A call that is to be modified has texts for both outcomes.
 test_text_of_another_form[name] if {
 	some name, case in {
 		"attended": {"mode": "default", "otherwise": "ASKED says_modify on ./a.txt|{why}|a person may"},
@@ -355,7 +355,7 @@ test_text_of_another_form[name] if {
 	got == {"text": "CHANGED says_modify on ./a.txt|says_modify|{form}|{id}", "otherwise": case.otherwise}
 }
 
-# What is left for a person, by the rule that leads.
+# What a person can still do, by the rule that led to the answer.
 test_what_a_person_may_do[rule] if {
 	some rule, text in {"says_block": "a person may", "says_always": "nobody may"}
 	texts := object.union(_messages, {"denial": "{person}"})
@@ -370,7 +370,7 @@ test_reason_of_an_allowance[by] if {
 	got == concat("", [by, " allowed this"])
 }
 
-# Names in what an agent wrote are not filled in: it chooses no words of ours.
+# Placeholders in what an agent wrote are not filled in: it cannot choose reviewer's words.
 test_no_second_filling if {
 	row := {"id": "says", "decision": "block", "tags": [], "overridable": [], "always": false, "message": "{command}"}
 	doc := given.call({"findings": ["says"], "action": {"resource": "echo {target} {alternative} {rule}"}})

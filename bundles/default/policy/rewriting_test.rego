@@ -30,8 +30,8 @@ test_a_push_with_a_lease[flag] if {
 	rewriting.offers.git_force_push == [{"op": "drop_flag", "command": 0, "flag": "--force"}] with input as _push([flag, "--force"])
 }
 
-# What a lease cannot stand for, what the settings do not want, and where the
-# order of flags decides.
+# Pushes that a lease cannot replace, that the settings exclude, or in which
+# the order of flags decides.
 test_no_form_of_a_push[name] if {
 	some name, flags in {
 		"refspec": [], "mirror": ["--mirror"], "delete": ["--delete"],
@@ -91,7 +91,7 @@ _catalog := {"git_force_push": {
 	"id": "git_force_push", "decision": "modify", "message": "m", "tags": [], "overridable": [], "always": false,
 }}
 
-# A rule that is only watched changes no call, also where another one does.
+# A rule that is only observed modifies no call, even if another rule does.
 test_watched_rules_change_nothing if {
 	offers := {"a": [{"op": "drop_flag", "command": 0, "flag": "-a"}], "b": [{"op": "drop_flag", "command": 0, "flag": "-b"}]}
 	got := rewriting.operations with input as given.call({})
@@ -100,7 +100,7 @@ test_watched_rules_change_nothing if {
 	got == offers.b
 }
 
-# The decision carries the operations, and what is answered where they fail.
+# The decision contains the operations, and the answer if they fail.
 test_decision if {
 	got := reviewer.decision with input as object.union(_push(["--force"]), {"findings": ["git_force_push"]})
 		with data.reviewer.catalog as _catalog
@@ -120,7 +120,7 @@ test_no_operations_otherwise if {
 	got.otherwise == null
 }
 
-# A form without operations is none.
+# A form without operations is not a form.
 test_an_empty_offer if not rewriting.offered({"id": "a"}) with rewriting.offers as {"a": []}
 
 # A form is used only where the whole call is to run in it.

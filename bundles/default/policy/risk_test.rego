@@ -221,7 +221,7 @@ test_added[name] if {
 	got.factors == case.factors
 }
 
-# What the call itself has made is not lost when it takes it away again.
+# What the call itself created is not lost when the call deletes it.
 test_made_and_deleted[name] if {
 	some name, case in {
 		"made before": {"made": {}, "step": "R2"},

@@ -21,8 +21,8 @@ _order(rows) := _ids(got) if {
 		with data.reviewer.fired.fires as {row.id | some row in rows}
 }
 
-# No severity makes up for a stricter verdict, and no name for a severity. What
-# nobody knows counts as the worst.
+# No severity makes up for a stricter verdict, and no name for a severity.
+# Unknown values count as the worst.
 test_each_order_by_itself if {
 	verdicts := [
 		_row("e", "block", "low"), _row("d", "ask", "medium"), _row("c", "modify", "high"),
@@ -89,7 +89,7 @@ test_switched_off if {
 	_ids(got) == ["says_always"]
 }
 
-# In another layer too; its access lists are as quiet as its rules.
+# In another layer too; its access lists do not fire either.
 test_switched_off_in_layers if {
 	got := fired.rules with input as given.call({"findings": ["theirs", "held"]})
 		with data.reviewer.catalog as {}
@@ -109,7 +109,7 @@ test_a_condition_of_a_layer_says_nothing if {
 	got == []
 }
 
-# The settings' word on a rule goes before its row's.
+# A rule's mode in the settings takes precedence over the one in its row.
 test_mode_by_settings[name] if {
 	some name, case in {
 		"watched": {"bundle": "enforce", "settings": {"says_block": "observe"}, "mode": "observe"},
@@ -124,7 +124,7 @@ test_mode_by_settings[name] if {
 	[case.mode] == [r.mode | some r in got]
 }
 
-# What the organisation says is firm, unless its row lets users except it.
+# A rule of the organisation is firm unless its row lets users make exceptions.
 test_firm[name] if {
 	some name, case in {
 		"organisation": {"layer": "organisation", "overridable": [], "firm": true, "harm": "policy", "unattended": ""},
@@ -199,7 +199,7 @@ test_always_has_no_exceptions if {
 }
 
 # Other layers: rows with a condition, rows that only Rego fires, findings that
-# bring all with them.
+# provide the whole rule.
 test_layers[name] if {
 	some name, case in {
 		"condition": {
@@ -227,7 +227,7 @@ test_layers[name] if {
 	[case.rule] == got
 }
 
-# What a layer says wrongly counts as the strictest, and is never lost.
+# An invalid value in a layer counts as the strictest, and is never lost.
 test_layers_fail_closed[name] if {
 	some name, finding in {
 		"unknown verdict": {"id": "ours", "decision": "deny"},

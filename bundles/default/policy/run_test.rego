@@ -28,7 +28,7 @@ test_active[name] if {
 	is == [true | case.active]
 }
 
-# A row may say for how long it keeps quiet.
+# A row may set for how long it is not repeated.
 test_active_by_the_row[name] if {
 	some name, case in {"just": {"ago": 3, "active": true}, "no more": {"ago": 4, "active": false}}
 	is := [true | run.active("short")] with input as given.call(_fired("short", "low", case.ago)) with data.reviewer.catalog as _rows

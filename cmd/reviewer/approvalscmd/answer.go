@@ -19,7 +19,7 @@ import (
 type answering struct {
 	queue   queue.Queue
 	approve bool
-	session bool   // approve: also later calls of the session that are the same
+	session bool   // approve: also identical later calls of the session
 	stop    bool   // deny: stop the session as well
 	message string // without secrets
 	digest  string // of what the person saw; empty: of what waits now
@@ -80,7 +80,7 @@ func denyCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// flags adds what both commands have.
+// flags adds the flags of both commands.
 func (c *answering) flags(cmd *cobra.Command, out *term.Output, message string) {
 	out.Flags(cmd, term.Text, "json")
 	cmd.Flags().StringVar(&c.message, "message", "", message)
@@ -124,7 +124,8 @@ func (c *answering) all(ctx context.Context, ids []string) []answerDocument {
 	return list
 }
 
-// one answers a question. known says why its request cannot be shown: then it can only be denied.
+// one answers a question. known is the reason why its request cannot be shown; such a question
+// can only be denied.
 func (c *answering) one(ctx context.Context, id string, r approval.Request, known error) answerDocument {
 	d := answerDocument{ID: cli.Masked(id), Action: strings.TrimSpace(r.Tool + " " + r.Action), Approved: c.approve,
 		Session: c.session, Message: c.message, By: c.by}
@@ -157,7 +158,7 @@ type answerDocument struct {
 	Refused  string `json:"refused,omitempty"` // why the answer was not recorded; absent: it was
 }
 
-// refused adds why an answer was not recorded; nil: it was.
+// refused adds the reason why an answer was not recorded; nil: it was.
 func (d answerDocument) refused(err error) answerDocument {
 	if err != nil {
 		d.Refused = cli.Masked(err.Error())

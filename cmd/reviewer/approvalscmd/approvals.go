@@ -66,7 +66,7 @@ func waiting(q queue.Queue, id string) (approval.Request, error) {
 	return r, genuine(q, &r)
 }
 
-// genuine returns an error if a request describes another call than the record with its id.
+// genuine returns an error if a request describes a call other than that of the record with its id.
 func genuine(q queue.Queue, r *approval.Request) error {
 	rec, err := q.Log.Find(r.ID)
 	if err != nil {

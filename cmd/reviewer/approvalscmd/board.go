@@ -242,8 +242,8 @@ func rows(p term.Page) []string {
 	return strings.Split(strings.TrimSuffix(p.String(), "\n"), "\n")
 }
 
-// window returns the part of a string that is in view: a string scrolls from its top by a negative
-// number; otherwise the line at with the two below it stays in view.
+// window returns the part of a string that is in view: a negative at is the number of lines to
+// scroll down from the top; otherwise line at and the two below it stay in view.
 func window(text []string, at, height int) []string {
 	from := 0
 	switch {

@@ -46,8 +46,8 @@ func changesOf(log *audit.Store, r *approval.Request) []changeText {
 	return list
 }
 
-// pairOf returns what an edit replaces and what replaces it, by the names of both arguments: they
-// differ in the words old and new.
+// pairOf returns what an edit replaces and what replaces it, by the names of both arguments:
+// these differ only in the words old and new.
 func pairOf(list []approval.Content, name string) []approval.Content {
 	at := max(strings.LastIndexAny(name, ".]")+1, 0)
 	for _, words := range [][2]string{{"old", "new"}, {"new", "old"}} {
@@ -92,7 +92,7 @@ func written(log *audit.Store, r *approval.Request, c approval.Content) changeTe
 	}
 	masked, err := cli.WithoutSecrets(log, string(old))
 	if err != nil {
-		return change // the text alone is also true
+		return change // the text alone is also correct
 	}
 	change.Note = fmt.Sprintf("%s, compared with the current file", change.Note)
 	change.Diff, change.Text = true, unified([]byte(masked), []byte(c.Text))

@@ -15,7 +15,7 @@ const (
 	keyOther  key = -3 // a sequence without a meaning here
 )
 
-// pasted begins and ends what is pasted, in terminals that mark it.
+// The sequences around pasted text, in terminals that mark it.
 const (
 	pasteBegin = "\x1b[200~"
 	pasteEnd   = "\x1b[201~"

@@ -16,8 +16,8 @@ const (
 	terminalCode = "terminal and code"
 )
 
-// person returns who answers, and how that is known. In a terminal into which an agent can type as
-// well, the approval code is asked for.
+// person returns who answers, and how that is known. In a terminal that an agent can also type
+// into, it asks for the approval code.
 func person(ctx context.Context, a *cli.App, log *audit.Store) (by, channel string, err error) {
 	by, err = a.Person(answeringAQuestion)
 	var shared *cli.SharedTerminalError

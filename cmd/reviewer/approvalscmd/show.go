@@ -46,10 +46,10 @@ func showCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// shownDocument is a question, and what can be said about it now.
+// shownDocument is a question, and what is known about it now.
 type shownDocument struct {
 	approval.Request
-	Hidden  []string     `json:"hidden,omitempty"`  // characters of the action that do not show, such as U+202E
+	Hidden  []string     `json:"hidden,omitempty"`  // invisible characters of the action, such as U+202E
 	Changes []changeText `json:"changes,omitempty"` // what the call would change in files, compared with what they contain now
 }
 
@@ -158,7 +158,7 @@ func effectText(e *engine.Effect) string {
 	return text + term.After("; ", undoText(e.Reversibility))
 }
 
-// doesText says what an effect does to which target.
+// doesText describes what an effect does to its target.
 func doesText(e *engine.Effect) string {
 	verb, target := strings.ReplaceAll(e.Verb, "_", " "), targetOf(e)
 	switch e.Kind {

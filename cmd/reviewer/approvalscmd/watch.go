@@ -21,8 +21,8 @@ import (
 // lookEvery is how often the questions are read: often enough to feel live.
 const lookEvery = 300 * time.Millisecond
 
-// The sequences that a terminal needs: lines are cut instead of broken, the cursor is hidden, and
-// what is pasted is marked as such; and how all that is undone.
+// Terminal sequences: begin cuts lines instead of wrapping them, hides the cursor and marks
+// pasted text; end undoes this.
 const (
 	begin = "\x1b[?7l\x1b[?25l\x1b[?2004h"
 	end   = "\x1b[?2004l\x1b[?25h\x1b[?7h"
@@ -62,9 +62,9 @@ func watchCommand(a *cli.App, propose Propose) *cobra.Command {
 	}
 }
 
-// mayWatch refuses everyone but a person. In a terminal into which an agent can type as
-// well, it allows watching only: keys prove nothing there, and a code cannot be requested
-// for each.
+// mayWatch refuses everyone but a person. In a terminal that an agent can also type into,
+// it allows watching only: keys prove nothing there, and a code cannot be requested for
+// each.
 func mayWatch(a *cli.App) error {
 	_, err := a.Person(answeringAQuestion)
 	if errors.As(err, new(*cli.SharedTerminalError)) && a.StdinTerminal() {
@@ -180,8 +180,8 @@ func (w *watcher) show(id string) {
 	w.board.shown = &shownDocument{Request: r, Hidden: term.Hidden(r.Action), Changes: changesOf(w.choice.queue.Log, &r)}
 }
 
-// answer gives an answer, and returns the line that says so. That a person is at the terminal is
-// checked for each.
+// answer gives an answer, and returns a line that reports it. It checks for each answer that a
+// person is at the terminal.
 func (w *watcher) answer(ctx context.Context, o order) string {
 	by, err := w.app.Person(answeringAQuestion)
 	if errors.As(err, new(*cli.SharedTerminalError)) {

@@ -70,7 +70,7 @@ func newSession(i int) *session {
 	return &session{random: rand.New(rand.NewPCG(uint64(i), 26)), id: id, began: began}
 }
 
-// lines writes so many events: a prompt, then calls and their results.
+// lines writes a number of events: a prompt, then calls and their results.
 func (s *session) lines(events int) []byte {
 	s.message("user", `"work on the next task"`)
 	for n := 1; n+1 < events; n += 2 {

@@ -126,7 +126,8 @@ func callOf(store *audit.Store, rec *engine.Record) (*engine.Record, error) {
 	return rec, nil
 }
 
-// cutExpecting expects the recorded decision, and the observed changes of the call.
+// cutExpecting cuts a case that expects the recorded decision and the observed changes of the
+// call.
 func cutExpecting(name, home string, records []*engine.Record, rec *engine.Record, o *engine.Observed) (cases.Excerpt, error) {
 	if o == nil || rec.Decision == nil || rec.Action == nil {
 		return cases.Cut(name, home, records, rec.N)

@@ -105,7 +105,8 @@ func loggedIn(ctx context.Context, set *sources.Set) iter.Seq2[*engine.Record, e
 	}
 }
 
-// put writes objects, and compresses what its name says.
+// put writes objects and files; those with the name of a compressed file are
+// compressed.
 func (x *exported) put(ctx context.Context) term.Put {
 	return func(name string, content []byte) (bool, error) {
 		packed, changed, err := sources.Compressed(name, content)
@@ -122,8 +123,8 @@ func (x *exported) put(ctx context.Context) term.Put {
 	}
 }
 
-// formatOf is the format that the settings say. A policy that cannot be loaded keeps
-// nobody from reading the log.
+// formatOf returns the format from the settings. A policy that cannot be loaded does
+// not keep anyone from reading the log.
 func formatOf(store *audit.Store, otherwise string) string {
 	e, err := cli.MachineAt(store.Dir).Effective("")
 	if err != nil {

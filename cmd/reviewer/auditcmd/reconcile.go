@@ -79,7 +79,7 @@ type loggedCalls struct {
 	mac     func([]byte) string
 	written map[string]transcript.WrittenCall // the transcript's calls
 	ids     map[string]transcript.LoggedCall
-	made    map[string][]transcript.LoggedCall // of agents that tell hooks no ids, in their order
+	made    map[string][]transcript.LoggedCall // of agents that give hooks no ids, in order
 }
 
 func (l *loggedCalls) add(r *engine.Record) {
@@ -95,7 +95,7 @@ func (l *loggedCalls) add(r *engine.Record) {
 }
 
 // find returns the entry of a call: by its id, else the earliest one of an equal call that no other call
-// has. The log made an id of the tool and the arguments, where the agent gave none.
+// has. If the agent gave no id, the log made one from the tool and the arguments.
 func (l *loggedCalls) find(e engine.Event) (transcript.LoggedCall, bool) {
 	if call, found := l.ids[e.Call]; found || len(l.made) == 0 {
 		return call, found

@@ -59,7 +59,7 @@ func auditSealCommand(a *cli.App) *cobra.Command {
 // sealedDocument lists the sealed logs.
 type sealedDocument struct {
 	Sealed []sealedChain `json:"sealed"`
-	File   string        `json:"file,omitempty"` // that holds all seals
+	File   string        `json:"file,omitempty"` // that contains all seals
 }
 
 type sealedChain struct {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	pipeWidth = 100 // of tables that go to no terminal
+	pipeWidth = 100 // of tables that are not printed on a terminal
 	leastCell = 8   // what a narrow terminal leaves of a string
 	topRows   = 10  // of a list that is one among others
 )
@@ -107,7 +107,7 @@ func (s statsPage) cpu(d stats.Document) {
 	}
 }
 
-// async prints what came of the calls that were answered before their review.
+// async prints the outcome of the calls that were answered before their review.
 func (s statsPage) async(a stats.Async) {
 	if a.Answered == 0 {
 		return
@@ -330,8 +330,8 @@ func (t *table) add(cells ...string) {
 	t.rows = append(t.rows, cells)
 }
 
-// widths gives each column the width that it needs. Where that is more than a line has,
-// the texts become shorter, the first at first.
+// widths gives each column the width that it needs. If they do not fit on a line, the
+// texts become shorter, starting with the first.
 func (t *table) widths(line int) []int {
 	widths := make([]int, len(t.heads))
 	over := 2*(len(t.heads)-1) - line

@@ -134,8 +134,8 @@ func readTranscript(a *cli.App, name string) (transcript.Transcript, error) {
 	return t, err
 }
 
-// maybeTranscript reports whether a file that is not named as transcripts usually
-// are begins as one does.
+// maybeTranscript reports whether a file with an unusual name for a transcript
+// begins like one.
 func maybeTranscript(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {

@@ -77,7 +77,7 @@ func readSeals(path string) ([]audit.SealLine, error) {
 
 // verification is what verifying found.
 type verification struct {
-	OK       bool     `json:"ok"` // every hash fits
+	OK       bool     `json:"ok"` // every hash matches
 	Chains   int      `json:"chains"`
 	Lines    int64    `json:"lines"`
 	Bytes    int64    `json:"bytes"`

@@ -62,8 +62,9 @@ func (k Retention) keeps(l life, now int64) bool {
 	return l.stopped || l.ended == 0 || l.ended > now-k.AfterEnd.Milliseconds()
 }
 
-// oldest returns the oldest checkpoint that is kept: the first one of a session whose
-// checkpoints are, or one that a person took; and otherwise the newest one.
+// oldest returns the oldest checkpoint that is kept: the first one that is recent,
+// that belongs to a session whose checkpoints are kept, or that a person took and
+// that has not expired; otherwise the newest one.
 func (k Retention) oldest(list []checkpoint.Checkpoint, lives map[string]life, now int64) checkpoint.Checkpoint {
 	for i := range list {
 		c := &list[i]
@@ -104,9 +105,10 @@ func (s *stores) lives(k Retention, now int64) (map[string]life, error) {
 	return lives, err
 }
 
-// ended returns when the client said that a session ends; 0: it did not, or continued.
+// ended returns when the client reported the end of a session; 0: it did not, or the session
+// continued.
 func ended(log *audit.Store, one audit.Session) (at int64) {
-	const last = 8 // records: after the end may come choices of a person
+	const last = 8 // records: a person's choices may follow the end
 	for r, err := range log.Records(one.Key, max(one.N-last, 1)) {
 		switch {
 		case err != nil:
@@ -121,7 +123,7 @@ func ended(log *audit.Store, one audit.Session) (at int64) {
 }
 
 // keptBy returns the oldest checkpoint of a store that retention keeps. A negative
-// afterEnd is that of the settings.
+// afterEnd means that of the settings.
 func (s *stores) keptBy(store *checkpoint.Store, afterEnd time.Duration) (checkpoint.Checkpoint, error) {
 	now := time.Now().UnixMilli()
 	k, err := s.retention(store.Root())
@@ -146,7 +148,7 @@ func (s *stores) keptBy(store *checkpoint.Store, afterEnd time.Duration) (checkp
 }
 
 // expireAll removes from all stores what retention does not keep. What fails is tried
-// again at the next time.
+// again next time.
 func (s *stores) expireAll(ctx context.Context) error {
 	all, err := s.all()
 	errs := []error{err}
@@ -166,14 +168,14 @@ func (s *stores) expireAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// StartExpire starts a process that removes the checkpoints that have expired, when a
-// session starts, and does not wait for it: retention of the log runs at the same time.
+// StartExpire starts a process that removes expired checkpoints, and does not wait for
+// it. It is called when a session starts: retention of the log runs at the same time.
 func StartExpire(a *cli.App, log *audit.Store, phase engine.Phase) {
 	if a.Detach == nil || phase != engine.PhaseStart {
 		return
 	}
 	if _, err := os.Lstat(snapshots.Folder(log.Dir)); err == nil {
-		// Where it cannot be started, the next session's does the work.
+		// If it cannot be started, that of the next session does the work.
 		_ = a.Detach("--home", log.Dir, "checkpoint", "expire")
 	}
 }

@@ -219,7 +219,8 @@ func pathsIn(store *checkpoint.Store, args []string) ([]string, error) {
 	return list, nil
 }
 
-// below reports whether a path is one of these or is under one; none: every path is.
+// below reports whether a path is one of these paths or is under one; if there are none, every
+// path is.
 func below(path string, paths []string) bool {
 	if len(paths) == 0 {
 		return true

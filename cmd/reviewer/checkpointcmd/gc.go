@@ -32,7 +32,7 @@ type collected struct {
 // collecting is the command line of `reviewer checkpoint gc`.
 type collecting struct {
 	keep, olderThan, workspace string
-	afterEnd                   time.Duration // negative: as the settings say
+	afterEnd                   time.Duration // negative: that of the settings
 }
 
 func gcCommand(a *cli.App) *cobra.Command {
@@ -70,7 +70,7 @@ func gcCommand(a *cli.App) *cobra.Command {
 	f.StringVar(&g.olderThan, "older-than", "", "remove checkpoints older than this, such as 12h or 7d")
 	f.StringVar(&g.workspace, "workspace", "", "only checkpoints of this folder's workspace")
 	f.DurationVar(&g.afterEnd, "after-end", -1, "how long after its end a session's checkpoints are kept")
-	f.Lookup("after-end").DefValue = "0s" // the settings say it
+	f.Lookup("after-end").DefValue = "0s" // the settings determine it
 	cmd.MarkFlagsMutuallyExclusive("keep", "older-than", "after-end")
 	cmd.MarkFlagsMutuallyExclusive("keep", "workspace")
 	out.Flags(cmd, term.Text, "json")

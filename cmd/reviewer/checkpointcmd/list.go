@@ -26,10 +26,10 @@ type listed struct {
 	Time      string `json:"time"`
 	Workspace string `json:"workspace"`
 	When      string `json:"when"`              // before_call, after_call, before_restore, after_restore, by_hand
-	By        string `json:"by,omitempty"`      // who made the changes since the checkpoint before: session, others, reviewer
+	By        string `json:"by,omitempty"`      // who made the changes since the previous checkpoint: session, others, reviewer
 	Session   string `json:"session,omitempty"` // whose call it was taken for
 	Call      string `json:"call,omitempty"`
-	Changed   int    `json:"changed"` // paths, since the checkpoint before
+	Changed   int    `json:"changed"` // paths, since the previous checkpoint
 	Files     int    `json:"files"`   // in the workspace
 	Bytes     int64  `json:"bytes"`   // of these
 	Stored    int64  `json:"stored"`  // bytes that were stored for it
@@ -55,7 +55,7 @@ func listedOf(c *checkpoint.Checkpoint, root string, oldest int64, mask func(str
 		at: c.T, what: occasion(&shown)}
 }
 
-// selection is which checkpoints are listed, and what else.
+// selection is which checkpoints are listed, and what else is shown.
 type selection struct {
 	workspace, session string
 	all                bool

@@ -182,7 +182,7 @@ func reversed(list []change) []change {
 	return out
 }
 
-// run restores, and records that.
+// run restores files, and records that.
 func (r *restoring) run(ctx context.Context) (Restored, error) {
 	done, err := r.store.Restore(ctx, r.RestoreRequest)
 	if err != nil {
@@ -197,7 +197,7 @@ func (r *restoring) run(ctx context.Context) (Restored, error) {
 	return d, r.record(ctx, d)
 }
 
-// explained adds to a conflict what can be done.
+// explained adds to the error of a conflict what a person can do.
 func (r *restoring) explained(err error) error {
 	if conflict := (*checkpoint.ConflictError)(nil); !errors.As(err, &conflict) {
 		return err

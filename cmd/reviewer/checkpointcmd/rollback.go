@@ -83,8 +83,9 @@ func (s *stores) choose(store *checkpoint.Store, one audit.Session, began int64)
 	return c.among(list)
 }
 
-// unsafe returns which checkpoints of a session, by their ids, are not safe to return to, and
-// which calls, after which they are not, by "after " and their ids.
+// unsafe returns the ids of the checkpoints of a session that are not safe to return to, and
+// of the failed calls, with the prefix "after ": checkpoints taken after these are not safe
+// either.
 func (s *stores) unsafe(one audit.Session, settings map[string]any) (map[string]bool, error) {
 	said, _ := settings["safe_checkpoint_criteria"].(map[string]any)
 	rate, clean := decimal(said["min_success_rate"]), duration(said["no_errors_duration_seconds"], time.Second).Milliseconds()
@@ -121,9 +122,9 @@ func decimal(value any) float64 {
 // choice determines which checkpoints a session can be rolled back to.
 type choice struct {
 	session string
-	began   int64 // when the trouble did
+	began   int64 // when the trouble began
 	oldest  int64 // number of the oldest checkpoint that is still stored
-	depth   int   // of those before the trouble, how many are considered
+	depth   int   // how many of those before the trouble are considered
 	unsafe  map[string]bool
 }
 
@@ -172,7 +173,7 @@ func (o *choice) newestSafe(list []checkpoint.Checkpoint) (checkpoint.Checkpoint
 }
 
 // refusal names the checkpoint for a person who wants to go further back than the policy
-// does, or to one that is not safe.
+// allows, or to one that is not safe.
 func (o *choice) refusal(before []checkpoint.Checkpoint, far int) error {
 	said := fmt.Sprintf("none of the latest %s of the session from before its trouble began is safe to return to, "+
 		"and interventions.max_rollback_depth is %d",

@@ -14,7 +14,7 @@ import (
 // shown is a checkpoint in full.
 type shown struct {
 	listed
-	Changes      []change     `json:"changes"` // since the checkpoint before; of the first and of an expired one: none
+	Changes      []change     `json:"changes"` // since the previous checkpoint; none for the first and for an expired one
 	NotStored    []left       `json:"not_stored"`
 	Repositories []repository `json:"repositories"`
 }

@@ -74,7 +74,7 @@ func (s *stores) chosen(cmd *cobra.Command, workspace string) ([]*checkpoint.Sto
 	return []*checkpoint.Store{store}, nil
 }
 
-// verify checks stores; unopened is what others could not be opened for.
+// verify checks stores; unopened is why others could not be opened.
 func verify(ctx context.Context, list []*checkpoint.Store, unopened error) (verification, error) {
 	d := verification{Stores: len(list), Damage: []damage{}}
 	if unopened != nil {

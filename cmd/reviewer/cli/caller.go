@@ -29,7 +29,7 @@ func (a *App) CalledBy(client harness.Harness) bool {
 	return calledBy(above, client.Programs, agents)
 }
 
-// calledBy examines the processes above a hook, the nearest first: a shell at most
+// calledBy examines the processes above a hook, the nearest first: at most a shell
 // that runs the hook's command line, then the client, perhaps with its launcher, and
 // no agent above that started the client with its own prompt.
 func calledBy(above []process, client, agents []string) bool {

@@ -17,7 +17,8 @@ type App struct {
 	term.Streams
 	Home  string // --home
 	Quiet bool   // --quiet
-	// Detach starts this program again, as Detach does; nil in tests: nothing is started.
+	// Detach starts this program again, as the function Detach does; nil in tests, which
+	// start nothing.
 	Detach   func(args ...string) error
 	Pid      int      // of the process whose caller counts; 0: this one
 	Notifies bool     // the active policy defines channels for notifications about stops

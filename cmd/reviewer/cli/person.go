@@ -28,12 +28,12 @@ type span struct {
 }
 
 // afterwards is how long after a session's last record a process counts as started in
-// it: processes that its last call left may start a little later. As with the names of
-// multiplexers, no policy can make it shorter.
+// it: processes that its last call left running may start others a little later. As
+// with the names of multiplexers, no policy can make it shorter.
 const afterwards = 10 * time.Minute
 
-// Scene is the facts that distinguish a person from an agent, as a value, so that
-// tests can set them.
+// Scene contains the facts that distinguish a person from an agent, as a value,
+// so that tests can set them.
 type Scene struct {
 	Terminal  bool
 	agentEnv  string // a variable that agents set for what they run; empty: not set
@@ -63,8 +63,8 @@ func (s Scene) RequirePerson(what string, agents []string) error {
 	return nil
 }
 
-// SharedTerminalError means that a person may be at the terminal, but that an agent can type into it
-// as well. The approval code shows that it is the person.
+// SharedTerminalError means that a person may be at the terminal, but an agent can type into it as
+// well. The approval code shows that it is the person.
 type SharedTerminalError struct{ why string }
 
 func (e *SharedTerminalError) Error() string { return e.why }

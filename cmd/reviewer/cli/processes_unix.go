@@ -38,7 +38,7 @@ func procTable() (map[int]process, error) {
 		}
 		stat, err1 := os.ReadFile("/proc/" + d.Name() + "/stat")
 		line, err2 := os.ReadFile("/proc/" + d.Name() + "/cmdline")
-		// The name in brackets may contain anything; the fields after it do not.
+		// The name in parentheses may contain anything; the fields after it do not.
 		_, after, ok := strings.Cut(string(stat[max(0, strings.LastIndexByte(string(stat), ')')):]), ") ")
 		f := strings.Fields(after)
 		if errors.Join(err1, err2) != nil || !ok || len(f) < 2 {

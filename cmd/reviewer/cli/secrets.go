@@ -25,8 +25,8 @@ func PassingMAC() (func([]byte) string, error) {
 	}, nil
 }
 
-// WithoutSecrets masks a string like those of calls: a secret has the same replacement
-// as in the log.
+// WithoutSecrets masks a string as those of calls are masked: a secret has the same
+// replacement as in the log.
 func WithoutSecrets(store *audit.Store, text string) (string, error) {
 	mac, err := store.MAC()
 	if err != nil {

@@ -44,7 +44,7 @@ func (s *SinceFlag) Flags(cmd *cobra.Command, what string) {
 		what+": an age such as 30m, 12h or 7d, or a date such as 2026-01-31 or 2026-01-31T15:04:05")
 }
 
-// MS returns the moment as Unix milliseconds, 0 if none is given.
+// MS returns the time as Unix milliseconds, 0 if none is given.
 func (s *SinceFlag) MS(now time.Time) (int64, error) {
 	if s.text == "" {
 		return 0, nil

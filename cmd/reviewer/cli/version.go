@@ -20,7 +20,7 @@ func Environment() engine.Env {
 	}
 }
 
-// MachineAt is this machine's policies, as this program reads them.
+// MachineAt returns this machine's policies, as this program reads them.
 func MachineAt(home string) active.Machine {
 	return active.Machine{
 		Home: home, Now: func() int64 { return time.Now().UnixMilli() },

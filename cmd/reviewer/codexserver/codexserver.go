@@ -102,7 +102,7 @@ func talk(ctx context.Context, program, folder string, say func(*server) error) 
 	}
 	_ = in.Close() // the app server ends; if it does not, it is killed
 	cancel()
-	_ = cmd.Wait() // the error of a killed process says nothing
+	_ = cmd.Wait() // the error of a killed process is irrelevant
 	if err != nil {
 		return fmt.Errorf("ask Codex about its hooks: %w", err)
 	}

@@ -149,8 +149,8 @@ func inspectLayer(holds *active.Layers, layer string) (checked, *bundles.Bundle)
 	return c, b
 }
 
-// mergeProblems adds what is wrong with the layers as one policy to the layer that
-// an error names, else at the end.
+// mergeProblems adds the problems of the merged layers to the layer that an error
+// names, else at the end.
 func mergeProblems(ctx context.Context, layers []*bundles.Bundle, list []checked) []checked {
 	var all checked
 	errs, notes, idle := checkMerged(ctx, layers)
@@ -281,7 +281,7 @@ func splitErrors(err error) []string {
 // idleRules warns about rules that settings name without effect: no layer has them,
 // or they always apply. Access rules can be relaxed, but not disabled.
 func idleRules(e *bundles.Effective) []string {
-	rows, all := map[string]bool{}, map[string]bool{} // id -> always holds
+	rows, all := map[string]bool{}, map[string]bool{} // id -> always applies
 	for _, r := range e.Rules() {
 		rows[r.ID], all[r.ID] = r.Always, r.Always
 	}

@@ -211,7 +211,7 @@ func instead(s bundles.Setting) string {
 	return " (default: " + WordFor(s.Default) + ")"
 }
 
-// open leaves a line before each section.
+// open prints an empty line before each section.
 func (t *settingsTable) open(key string) {
 	group, _, nested := strings.Cut(key, ".")
 	if !nested {

@@ -376,7 +376,8 @@ func (q *evaluator) modifiers() ([]scorePart, error) {
 func (p scorePart) base() bool { return strings.HasPrefix(p.Setting, "risk.base.") }
 
 // part finds the setting that a modifier of the risk comes from: the one in its
-// section with this number, and of several the one that applies to this call.
+// section with this number; if there are several, the one that applies to this
+// call.
 func (q *evaluator) part(name string, number float64) scorePart {
 	section := cmp.Or(map[string]string{"failed_before": "risk.failed_similar", "reads_only": "risk.reversibility"}[name], "risk."+name)
 	p := scorePart{Name: name, Number: number}

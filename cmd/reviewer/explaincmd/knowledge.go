@@ -14,7 +14,7 @@ import (
 type matchedRow struct {
 	Name    string `json:"name"` // of the program, the tool, or the class of paths
 	Place   string `json:"place"`
-	Says    string `json:"says"`              // tool; class; of a program: known, wraps, adds, or converted (facts of others: it counts as unknown)
+	Says    string `json:"says"`              // tool; class; of a program: known, wraps, adds, or converted (facts from another source: it counts as unknown)
 	Effects []int  `json:"effects,omitempty"` // the indexes of those in action.effects that come from it
 }
 

@@ -26,8 +26,8 @@ type option struct {
 	Dangerous, Persistent bool
 }
 
-// value describes what an option takes; where a spec has an option twice, the later of
-// these counts.
+// value describes what an option takes; if a spec has an option twice, the later value
+// in this list counts.
 type value string
 
 const (
@@ -70,7 +70,7 @@ func over(base, more map[string]value) map[string]value {
 	return all
 }
 
-// walk calls a function for a row and for all under it.
+// walk calls a function for a row and for all rows under it.
 func (f *fact) walk(visit func(*fact)) {
 	visit(f)
 	for _, s := range f.Subcommands {

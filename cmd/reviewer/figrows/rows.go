@@ -11,7 +11,7 @@ import (
 // numbers of operands.
 type row struct {
 	Code        string          `yaml:"code,omitempty"`
-	Dangerous   any             `yaml:"dangerous,omitempty"` // options, or true: the whole
+	Dangerous   any             `yaml:"dangerous,omitempty"` // options, or true: the whole program
 	Glued       string          `yaml:"glued,omitempty"`     // a value is in the same word, or there is none
 	Grammar     string          `yaml:"grammar,omitempty"`   // first: options end at the first operand; long: -name is one
 	Persistent  string          `yaml:"persistent,omitempty"`
@@ -54,7 +54,7 @@ func (f *fact) row() *row {
 	return r
 }
 
-// options lists those that take something.
+// options lists the options that take this kind of value.
 func (f *fact) options(v value) string {
 	var names []string
 	for n, is := range f.takes {

@@ -84,7 +84,7 @@ func fidelity(r *simulate.Report) []string {
 	return list
 }
 
-// alarms describes what people answered to stops, and what the candidate does with those
+// alarms describes how people answered stops, and what the candidate does with those
 // calls. An approval is not called a false alarm: a question may be right and be approved.
 func alarms(a simulate.Alarms) []string {
 	var list []string

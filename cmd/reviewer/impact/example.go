@@ -32,8 +32,8 @@ func witness(s simulate.Step) []string {
 }
 
 // told returns the lines of an example: the events that lead to the decision, and the
-// decision, with the words of the session replaced. If the change does not show with
-// other words, it returns only a digest.
+// decision, with the words of the session replaced. If the change does not appear
+// with other words, it returns only a digest.
 func told(s simulate.Step) []string {
 	switch e := s.Example; {
 	case e == nil:
@@ -74,7 +74,7 @@ func subject(s simulate.Step) string {
 	return strings.TrimSpace(term.PrintableLine(cmp.Or(s.Tool, string(s.Phase)) + " " + s.Resource))
 }
 
-// place reports where a step is recorded.
+// place returns where a step is recorded.
 func place(s simulate.Step) string {
 	text := fmt.Sprintf("session %s, call %s", s.Session, term.Thousands(s.Index+1))
 	if s.Phase != engine.PhasePre {

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// fileSteps lists the decisions that store or restore files otherwise.
+// fileSteps lists the decisions that store or restore files differently.
 func fileSteps(f *simulate.FileChanges) term.Table {
 	t := term.Table{Columns: term.Texts("FILES", "BASELINE", "CANDIDATE", "DECISION", "ABOUT")}
 	if f == nil {
@@ -25,7 +25,7 @@ func about(s simulate.FileStep) string {
 	return cmp.Or(s.Resource, s.Tool, string(s.Phase))
 }
 
-// filesText counts the decisions that store or restore files otherwise.
+// filesText counts the decisions that store or restore files differently.
 func filesText(f *simulate.FileChanges) string {
 	return fmt.Sprintf("Checkpoints: %s -> %s, %s differ. Rollbacks: %s -> %s, %s differ.", term.Thousands(f.Checkpoints.Baseline),
 		term.Thousands(f.Checkpoints.Candidate), term.Thousands(f.Checkpoints.Changed), term.Thousands(f.Rollbacks.Baseline),

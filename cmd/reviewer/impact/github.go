@@ -10,8 +10,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// GitHub refuses a comment above 65,536 characters as a whole. These are bytes,
-// which are never fewer.
+// GitHub refuses a comment above 65,536 characters as a whole. These limits are
+// in bytes, of which there are never fewer.
 const (
 	maxComment = 65_000
 	reserve    = 3000 // for the end of the comment

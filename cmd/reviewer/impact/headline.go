@@ -107,7 +107,7 @@ func orNo(n int64) string {
 	return term.Thousands(n)
 }
 
-// changing are the states with a different answer, the most important first.
+// changing lists the states with a different answer, the most important first.
 func changing() []simulate.State {
 	return []simulate.State{simulate.Loosened, simulate.Tightened, simulate.Maybe}
 }

@@ -137,7 +137,7 @@ func (p *webPage) script(data pageData) error {
 
 func (p *webPage) foot() { p.WriteString("</main>\n</body>\n</html>\n") }
 
-// visible returns a copy in which every character that cannot be seen, or that turns
+// visible returns a copy in which every character that is invisible, or that changes
 // the direction of what follows, is written as an escape such as \u202e. This prevents
 // commands from looking like other commands.
 func visible[T any](of T) (T, error) {

@@ -54,8 +54,8 @@ func (c *chart) mostOf(s simulate.State) int64 {
 	return most
 }
 
-// niceStep is 1, 2 or 5 times a power of ten, at least 1: so that about five of them
-// fit into most.
+// niceStep returns 1, 2 or 5 times a power of ten, at least 1, so that about five
+// steps fit into most.
 func niceStep(most float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(max(most/5, 1))))
 	for _, f := range []float64{1, 2, 5} {

@@ -10,7 +10,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// sign returns the sign and the word of a state; its colour only helps.
+// sign returns the sign and the word of a state; its colour is not needed to tell
+// states apart.
 func sign(s simulate.State) markup {
 	switch s {
 	case simulate.Unchanged:

@@ -228,8 +228,8 @@ func byState(tightened, loosened, maybe int64) [3]int64 {
 	return split(map[simulate.State]int64{simulate.Tightened: tightened, simulate.Loosened: loosened, simulate.Maybe: maybe})
 }
 
-// rules shows which rules fire differently, lost findings to the left, gained ones to
-// the right.
+// rules shows which rules fire differently, with lost findings to the left and gained
+// ones to the right.
 func (p *webPage) rules(m *simulate.Impact) {
 	moved := func(r simulate.RuleCounts) int64 { return r.Gained + r.Lost }
 	changed := slices.DeleteFunc(slices.Clone(m.Rules), func(r simulate.RuleCounts) bool {

@@ -107,8 +107,8 @@ func (p page) kinds(kinds []simulate.Kind) {
 	}
 }
 
-// foremost are the first kinds of each state, so that many loosening ones do not hide a
-// tightening one.
+// foremost returns the first kinds of each state, so that many loosening ones do not
+// hide a tightening one.
 func (p page) foremost(kinds []simulate.Kind) []simulate.Kind {
 	const most = 4
 	if p.verbose {

@@ -105,7 +105,7 @@ func readImpact(raw []byte, at string) (*simulate.Impact, error) {
 }
 
 // strictly decodes a document that has every field of its type, and no other. Reports
-// of before "v" have "version" alone.
+// from before "v" was added have "version" only.
 func strictly(raw []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()

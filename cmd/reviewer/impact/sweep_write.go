@@ -49,7 +49,7 @@ func writeSweepGitHub(b *bytes.Buffer, s *simulate.Sweep, _ Options) error {
 	return nil
 }
 
-// worstMark is the worst sign of any value; no value is not a term.Good sign.
+// worstMark is the worst sign of any value; no values is not a good sign.
 func worstMark(s *simulate.Sweep) string {
 	worst := 0
 	if len(s.Rows) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// headlineColour is the colour of the sentence: only what is certain is term.Good.
+// headlineColour is the colour of the sentence: term.Good only for what is certain.
 func headlineColour(m *simulate.Impact) string {
 	same, all := same(m.Calls)+same(m.Events), m.Calls.Total+m.Events.Total
 	switch {
@@ -67,7 +67,7 @@ func cellOf(cells []simulate.Cell, from, to engine.Verdict) simulate.Cell {
 	return simulate.Cell{From: from, To: to}
 }
 
-// changeColumns are the ends of the tables that count changes.
+// changeColumns returns the last columns of the tables that count changes.
 func changeColumns() []term.Column {
 	return term.Numbers("LOOSENED", "TIGHTENED", "MAYBE")
 }
@@ -84,8 +84,8 @@ func changeCells(loosened, tightened, maybe int64) []term.Cell {
 	return list
 }
 
-// changedRules lists the rules or patterns that fire differently, those with most changes
-// first.
+// changedRules lists the rules or patterns that fire differently, those with the most
+// changes first.
 func changedRules(head string, list []simulate.RuleCounts, patterns bool) term.Table {
 	t := term.Table{Columns: slices.Concat(term.Texts(head), term.Numbers("FIRED", "GAINED", "LOST"), changeColumns())}
 	most := func(a, b simulate.RuleCounts) int {

@@ -74,7 +74,7 @@ func unexercised(m *simulate.Impact) []string {
 	return []string{"not in these sessions, so no hits does not mean no effect: " + firstFew(never)}
 }
 
-// settings lists those that differ, one a line; of many the first.
+// settings lists those that differ, one per line; of many, the first ones.
 func settings(all []simulate.Setting) []string {
 	const most = 12
 	var list []string
@@ -101,8 +101,8 @@ func effectOf(direction string) string {
 	return direction
 }
 
-// becomes shows the old and the new value of a setting; of a list only removed and
-// added items.
+// becomes shows the old and the new value of a setting; of a list, only the
+// removed and added items.
 func becomes(was, is string) string {
 	var before, after []any
 	if json.Unmarshal([]byte(was), &before) != nil || json.Unmarshal([]byte(is), &after) != nil || len(before)*len(after) == 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 )
 
-// recipients returns who may read an exported incident: those of the command line, and
-// those of the layers above a project, which has no say: an agent can write its files.
-// None: the export is not encrypted.
+// recipients returns who may read an exported incident: those of the command line and
+// of the layers other than the project's, whose files an agent can write. None: the
+// export is not encrypted.
 func recipients(home string, flags []string) ([]age.Recipient, error) {
 	list := flags
 	e, err := cli.MachineAt(home).Effective("")

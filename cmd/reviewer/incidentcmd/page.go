@@ -150,7 +150,7 @@ func (p page) list(title string, texts []string) {
 	p.Put(`</ul>`)
 }
 
-// withCode shows what is in backquotes as code.
+// withCode shows text in backquotes as code.
 func withCode(text string) webpage.Markup {
 	var b strings.Builder
 	for n, part := range strings.Split(text, "`") {

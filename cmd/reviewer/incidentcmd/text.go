@@ -201,7 +201,7 @@ func (r *report) timeline() {
 	}
 }
 
-// before is how long before the stop something happened.
+// before returns how long before the stop something happened.
 func before(m *incident.TimelineEntry) string {
 	if m.Before == 0 {
 		return "stop"

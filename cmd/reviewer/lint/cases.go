@@ -47,7 +47,7 @@ func (p *policy) tests() {
 	}
 }
 
-// ids lists all that can fire, as far as they are written out.
+// ids lists the ids of all rules that can fire, as far as they are written out.
 func (p *policy) ids() []string {
 	ids := slices.Concat(p.effective.Broken(), sortedKeys(p.rules.IDs))
 	for _, r := range p.effective.Rules() {
@@ -86,7 +86,7 @@ func (p *policy) cases(l Layer, known []string, seen tested) {
 	}
 }
 
-// story checks one case. If a policy computes ids, any id may be meant.
+// story checks one case. If a policy computes ids, any id may exist.
 func (p *policy) story(l Layer, c cases.Case, known []string, open bool, seen tested) {
 	own := p.layersOf(l, c)
 	known = slices.Concat(known, own)

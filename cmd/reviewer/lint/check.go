@@ -193,8 +193,8 @@ func (p *policy) conditions() []cel.Cost {
 	return costs
 }
 
-// saidAt reports whether an error at a place was already reported: for an invalid row,
-// errors of its condition are not reported.
+// saidAt reports whether an error at a place was already reported: if a row is
+// invalid, errors of its condition are not.
 func (p *policy) saidAt(file string, line, col int) bool {
 	return slices.ContainsFunc(p.found, func(f *engine.Problem) bool {
 		return !f.Warning && f.File == file && f.Line == line && f.Col == col

@@ -40,7 +40,7 @@ func (p *policy) placeholders(layer string, r bundles.Rule) {
 	}
 }
 
-// noDetails explains why a row has no details; empty: it has.
+// noDetails explains why a row has no details; empty: it has some.
 func noDetails(r bundles.Rule) string {
 	if r.Details != "" {
 		return ""
@@ -48,7 +48,7 @@ func noDetails(r bundles.Rule) string {
 	return "the row has no details: expression"
 }
 
-// noCall explains why the events that a match lets through are not calls.
+// noCall explains why the events that a match selects are not calls.
 func noCall(m bundles.RuleMatch) string {
 	calls := []string{string(engine.PhasePre), string(engine.PhasePost)}
 	if len(m.Phases) == 0 || slices.ContainsFunc(m.Phases, func(phase string) bool { return slices.Contains(calls, phase) }) {

@@ -18,7 +18,7 @@ type ignore struct {
 	file         string // layer/file
 	line, col    int    // of the comment
 	code, reason string
-	from, to     int  // lines that it is about
+	from, to     int  // the lines that it applies to
 	used, firm   bool // it matched a finding; one that cannot be ignored
 }
 
@@ -57,7 +57,7 @@ type ignoredFinding struct {
 }
 
 // accepted returns what accepts a finding, and why; empty: nothing does. A severity in
-// the manifest changes it.
+// the manifest changes the finding.
 func (p *policy) accepted(f *engine.Problem, ignores []*ignore) (by, reason string) {
 	code, known := codes.Of(f.Code)
 	for _, g := range ignores {
@@ -173,8 +173,9 @@ func ignoresIn(file, text string) []*ignore {
 	return all
 }
 
-// below returns the lines (from 1) that a comment in the line before is about: the
-// next non-empty line with everything indented below it, and its closing bracket.
+// below returns the lines (from 1) that a comment in the line before applies to:
+// the next non-empty line with everything indented below it, and its closing
+// bracket.
 func below(lines []string, at int) (from, to int) {
 	from = at + 1
 	for at < len(lines) && skipped(lines[at]) {

@@ -29,7 +29,7 @@ func (p *policy) foldConsequences() {
 	})
 }
 
-// root is an error that keeps a file, or a part of it, from being read.
+// root is an error that keeps a file, or part of it, from being read.
 type root struct {
 	*engine.Problem
 	layer string
@@ -86,8 +86,8 @@ func (r *root) explains(f *engine.Problem) bool {
 	return r.ids[f.About]
 }
 
-// idsIn lists the ids in a file that may not be YAML. Those of an access list are
-// prefixed with the list's id.
+// idsIn lists the ids in a file, which may be invalid YAML. Those of an access
+// list are prefixed with the list's id.
 func idsIn(text string) map[string]bool {
 	ids := map[string]bool{}
 	var list string

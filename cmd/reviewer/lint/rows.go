@@ -106,7 +106,7 @@ func (p *policy) tools(layer string, spot placer, key string, patterns []string)
 	}
 }
 
-// fits reports whether a pattern matches some name; a name may be a prefix pattern.
+// fits reports whether a pattern matches a name; a name may be a prefix pattern.
 func fits(pattern string, names []string) bool {
 	prefix, more := strings.CutSuffix(pattern, "*")
 	return slices.ContainsFunc(names, func(name string) bool {

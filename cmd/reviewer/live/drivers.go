@@ -96,7 +96,7 @@ func gemini() Driver {
 	}
 }
 
-// geminiSettings choose the kind of key, and switch off what would use a network.
+// geminiSettings choose the kind of key, and turn off what would use a network.
 func geminiSettings(key string) fields {
 	return fields{"security": fields{"auth": fields{"selectedType": key}}, "privacy": fields{"usageStatisticsEnabled": false},
 		"general": fields{"disableAutoUpdate": true, "enableAutoUpdate": false}, "telemetry": fields{"enabled": false}}

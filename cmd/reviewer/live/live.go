@@ -21,7 +21,7 @@ type Place struct {
 type Driver struct {
 	Agent string
 
-	// Configure makes the agent use the model. A nil function: Env does.
+	// Configure makes the agent use the model. If it is nil, Env does.
 	Configure func(Place) error
 	// Setup is the arguments of a first run that does the same; nil: there is none.
 	Setup func(Place) []string
@@ -46,8 +46,8 @@ func Find(agent string) (Driver, bool) {
 // noProxy is an address at which nothing listens.
 const noProxy = "http://127.0.0.1:9"
 
-// environment is that of an agent: what a person has set for their own agent must not reach this one. What
-// an agent loads from the network at its start goes to a proxy that does not exist.
+// environment is that of an agent: what a person has set for their own agent must not reach this one.
+// Network requests that an agent makes at its start go to a proxy that does not exist.
 func (p Place) environment() []string {
 	return []string{"PATH=" + p.Path, "HOME=" + p.Home, "PWD=" + p.Project, "TMPDIR=" + p.Temp,
 		"SHELL=/bin/sh", "TERM=dumb", "LANG=C.UTF-8", "TZ=UTC", "NO_COLOR=1",

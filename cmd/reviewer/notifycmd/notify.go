@@ -2,8 +2,8 @@
 // list and test notifications about stops and requests for approval.
 //
 // Out of scope: how something is delivered (engine/notify) and through which channels
-// (engine/notify/channel). Nothing on a hook's path imports this package's commands
-// but Start and Ask, which only start a process.
+// (engine/notify/channel). In a hook, this package only writes to the spool and
+// starts processes; it delivers nothing.
 package notifycmd
 
 import (

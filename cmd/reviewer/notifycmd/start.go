@@ -27,7 +27,7 @@ func Configure(a *cli.App, settings map[string]any) {
 	a.NotifiesRequests = slices.ContainsFunc(channels, about(notify.AboutApprovals))
 }
 
-// about selects the channels for a kind of event; those that name none are for stops.
+// about selects the channels for a kind of event; channels that name none are for stops.
 func about(what string) func(channel any) bool {
 	return func(channel any) bool {
 		c, _ := channel.(map[string]any)
@@ -37,8 +37,8 @@ func about(what string) func(channel any) bool {
 }
 
 // Ask writes a request for approval into the spool, and starts a process that delivers it
-// unless one is running. It does not wait for the process. After notify.Resolve, which
-// whoever answers the request calls with Dir and its id, nobody else is notified.
+// unless one is running. It does not wait for the process. Whoever answers the request
+// calls notify.Resolve with Dir and its id; nobody else is notified after that.
 func Ask(a *cli.App, store *audit.Store, e notify.Entry) error {
 	spool := spoolOf(store)
 	if err := spool.Put(e); err != nil {

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Manifest lists the inputs of a run, so that every task reads the same: each with its
-// size and version. A task refuses an object that is no longer as it is listed.
+// Manifest lists the inputs of a run, with their sizes and versions, so that every
+// task reads the same. A task refuses an object that has changed since it was listed.
 type Manifest struct {
 	V       int      `json:"v"`
 	Kind    string   `json:"kind"`    // "manifest"
@@ -69,7 +69,7 @@ func (m *Manifest) source(url string) int {
 	return len(m.Sources) - 1
 }
 
-// pin replaces a file's time by its digest: a time is another one in a copy.
+// pin replaces a file's time by its digest: a copy has another time.
 func (a *Access) pin(ctx context.Context, o *Object) error {
 	if o.Scheme != fileScheme || strings.HasPrefix(o.Version, digestPrefix) {
 		return nil

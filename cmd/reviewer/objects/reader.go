@@ -13,8 +13,9 @@ const (
 	mostTries = 4        // at the same place
 )
 
-// Open reads n bytes of an object from an offset; n < 0: all that follow. A connection
-// that breaks is continued where it ended, as long as the object is the same.
+// Open reads n bytes of an object from an offset; n < 0: all that follow. If the
+// connection breaks, reading continues where it ended, as long as the object is the
+// same.
 func (a *Access) Open(ctx context.Context, o Object, off, n int64) (io.ReadCloser, error) {
 	s, err := a.Store(ctx, o.Location)
 	if err != nil {

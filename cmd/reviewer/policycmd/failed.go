@@ -29,8 +29,8 @@ func writeFailed(a *cli.App, out *term.Outputs, command string, err error) error
 	return errors.Join(err, written, a.JobSummary(out, r))
 }
 
-// problemsOf lists the problems as `policy check` does, where a policy that was named
-// does not load.
+// problemsOf lists the problems as `policy check` does, if a named policy does not
+// load.
 func problemsOf(a *cli.App, err error) []report.Problem {
 	var at *cli.PathError
 	if !errors.As(err, &at) || !isPolicy(at.Path) {

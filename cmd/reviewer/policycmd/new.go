@@ -45,8 +45,9 @@ type policyFolder struct {
 	added      []string           // the names of texts, in the order in which they came
 }
 
-// openPolicy reads the policy that something is to be added to. One that is broken is
-// fixed first: what is added could not be checked. in gets the default if it is empty.
+// openPolicy reads the policy that something is to be added to. A broken policy must
+// be fixed first: additions to it could not be checked. in gets the default if it is
+// empty.
 func openPolicy(in *string) (*policyFolder, error) {
 	if *in == "" {
 		var err error

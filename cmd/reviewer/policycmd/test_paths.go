@@ -61,7 +61,8 @@ func subject(ctx context.Context, a *cli.App, p, policy string) (trial.Subject, 
 // isPolicy reports whether a folder contains what makes up a policy.
 func isPolicy(dir string) bool { return hasAny(dir, "policy/*.rego") || holdsPolicy(dir) }
 
-// holdsPolicy is isPolicy for a folder in which a folder named policy may be another one.
+// holdsPolicy is isPolicy for a folder in which a folder named policy may be another
+// policy.
 func holdsPolicy(dir string) bool {
 	return hasAny(dir, ".manifest", "data.yaml", "settings.yaml", "*.rego", "rules/*", "patterns/*", "access/*", "detectors/*",
 		"programs/*.yaml", "places/*.yaml", "tools/*.yaml", "tokens/*.yaml", "words/*.yaml")
@@ -86,7 +87,8 @@ func notPolicy(dir string) error {
 	return fmt.Errorf("%s; `reviewer policy new bundle %s` creates one", text, dir)
 }
 
-// policiesBelow lists the policies in the folders of a folder, and in theirs.
+// policiesBelow lists the policies in the subfolders of a folder, and in their
+// subfolders.
 func policiesBelow(dir string) []string {
 	var found []string
 	for _, depth := range []string{"*", ".*/*", "*/*"} {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// file is one of an archive or a package, by its path with slashes.
+// file is a file of an archive or a package, named by its path with slashes.
 type file struct {
 	name    string
 	mode    int64

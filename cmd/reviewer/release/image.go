@@ -129,8 +129,9 @@ func (r *release) imageConfig(image v1.Image, b *build) *v1.ConfigFile {
 	return config
 }
 
-// imageTar is the one layer. The program starts no other and opens no connection of its
-// own accord: the image has neither a shell nor a list of authorities.
+// imageTar is the one layer. The program starts no other program and opens no
+// connection of its own accord, so the image has neither a shell nor a list of
+// certificate authorities.
 func (r *release) imageTar(b *build) ([]byte, error) {
 	var files []file
 	for _, p := range b.programs {

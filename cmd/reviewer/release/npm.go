@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// The main package has a script of JavaScript that starts the program of this machine's
-// package. npm installs that one of the optional dependencies whose os and cpu fit, so
-// nothing is downloaded or run at installation.
+// The main package has a JavaScript script that starts the program of this machine's
+// package. npm installs the one optional dependency whose os and cpu match, so nothing
+// is downloaded or run at installation.
 
 //go:embed templates/reviewer.js
 var npmScript []byte

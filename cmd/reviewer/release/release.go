@@ -25,8 +25,8 @@ const (
 // program is one that is shipped.
 type program struct{ name, pkg string }
 
-// programs lists what an archive and a package of a target has in it. The client of the
-// resident process is for systems that have one, or will.
+// programs lists the programs in an archive and a package of a target. The client of
+// the resident process is for systems that have one, or will.
 func programs(t target) []program {
 	list := []program{{"reviewer", "./cmd/reviewer"}}
 	if t.os != "windows" {
@@ -166,7 +166,7 @@ func (r *release) write(ctx context.Context, out string, key signing.Signer, w i
 	return r.attest(ctx, d, built[0].info.GoVersion, key)
 }
 
-// writeTarget writes the files that are of one target alone.
+// writeTarget writes the files that belong to one target alone.
 func (r *release) writeTarget(d *folder, b *build) error {
 	archive, err := r.archive(b)
 	if err != nil {
@@ -193,7 +193,7 @@ func (r *release) writeTarget(d *folder, b *build) error {
 	return errors.Join(d.add(r.name(b.target)+".deb", deb), d.add(r.name(b.target)+".rpm", rpm))
 }
 
-// name begins the names of a target's files.
+// name returns the beginning of the names of a target's files.
 func (r *release) name(t target) string {
 	return fmt.Sprintf("reviewer_%s_%s_%s", r.version, t.os, t.arch)
 }

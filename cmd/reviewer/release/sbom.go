@@ -45,7 +45,8 @@ func (r *release) application(b *build) cdx.Component {
 	}
 }
 
-// library is a module. Go's sum of it is over its files, and no hash of one file.
+// library is a module. Go's checksum of it covers all its files, and is not the hash
+// of one file.
 func library(path, version, sum string) cdx.Component {
 	purl := "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")
 	return cdx.Component{BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: path, Version: version, PackageURL: purl,

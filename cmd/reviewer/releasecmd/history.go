@@ -232,7 +232,7 @@ func restore(ctx context.Context, a *cli.App, in *restoring) (*restored, error) 
 	return doc, doc.effective(log.Dir)
 }
 
-// carryOut restores layer by layer: bundles first, which are checked the most.
+// carryOut restores layer by layer: bundles first, which are checked most strictly.
 func carryOut(ctx context.Context, a *cli.App, in *restoring, plan *active.RestorePlan, doc *restored) (*restored, error) {
 	log, err := a.OpenStore()
 	if err != nil {
@@ -286,7 +286,7 @@ func restoreBundle(ctx context.Context, a *cli.App, d *releases.Store, b active.
 }
 
 // activateKept packs an earlier state of a layer and activates the bundle: a base policy that
-// another version of reviewer shipped has none.
+// another version of reviewer shipped has no bundle.
 func activateKept(ctx context.Context, a *cli.App, b active.BundleBack, in *restoring) (*active.Activated, error) {
 	m := b.Files.Manifest.Metadata
 	packed, err := bundles.Pack(b.Files, bundles.Release{Revision: b.Files.Manifest.Revision})

@@ -45,7 +45,7 @@ func policyListCommand(a *cli.App) *cobra.Command {
 
 // storedBundle is a stored bundle, to which one can roll back, or that is active.
 type storedBundle struct {
-	releases.Activation        // the last one of it
+	releases.Activation        // its latest one
 	Time                string `json:"time"` // when it was activated, RFC 3339
 	Active              bool   `json:"active"`
 	Damaged             string `json:"damaged,omitempty"` // why it can no longer be used

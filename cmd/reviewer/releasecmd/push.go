@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// connection are the connection flags that push and pull share.
+// connection contains the connection flags that push and pull share.
 type connection struct {
 	username string
 	password bool // on standard input

@@ -67,8 +67,8 @@ func orRecorded(n simulate.Named) string {
 	return n.Digest
 }
 
-// countAll counts all decisions, also those after the first difference of a session,
-// so that uncertain changes are not omitted.
+// countAll counts all decisions, including those after the first difference of a
+// session, so that uncertain changes are not omitted.
 func countAll(m *simulate.Impact) *signing.Simulation {
 	s := &signing.Simulation{}
 	for _, t := range []simulate.Tally{m.Calls, m.Events} {

@@ -106,7 +106,7 @@ func showTrust(w io.Writer, out *term.Output, t active.Trust, now int64) error {
 
 func untilText(expires string, now int64) string {
 	until, err := time.Parse(time.RFC3339, expires)
-	if err != nil { // there is none: what is there was read before
+	if err != nil { // there is none: an existing one was read before
 		return "never expires"
 	}
 	left := until.Sub(time.UnixMilli(now))

@@ -215,8 +215,8 @@ func readTrustFiles(path string) (trust.Files, error) {
 }
 
 // following checks that a trust file may become active, and returns who decided. The
-// active one is accepted too, which completes an interrupted rotation. Used is the
-// version that was active last, even if it is invalid now.
+// active one is accepted too, which completes an interrupted rotation. The version
+// used is the one that was active last, even if it is invalid now.
 func following(a *cli.App, believed active.Trust, used trust.Pin, files trust.Files, first bool) (*trust.Trust, string, error) {
 	switch {
 	case believed.None() && !first:

@@ -52,14 +52,14 @@ func problemSuites(list []Problem, ignored []Ignored) []Suite {
 	return suites
 }
 
-// test of an accepted problem is one that is left out.
+// test returns a skipped test for an accepted problem.
 func (i Ignored) test() Test {
 	t := i.Problem.test()
 	t.Status, t.Output, t.Message = Skip, "", "ignored: "+i.Text()+" ("+i.Reason+")"
 	return t
 }
 
-// suite is one for the problem's file, or for what is wrong with no file.
+// suite returns the suite of the problem's file, or that of problems without a file.
 func (p Problem) suite() Suite {
 	if p.File == "" {
 		return Suite{Kind: policyKind}
@@ -76,7 +76,7 @@ func (p Problem) test() Test {
 	return t
 }
 
-// suite is a test for each kind; those below their threshold failed.
+// suite returns a test for each kind; those below their threshold failed.
 func (c *Coverage) suite() Suite {
 	s := Suite{Name: "coverage", Kind: coverageKind}
 	low := map[string]bool{}

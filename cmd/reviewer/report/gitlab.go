@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
-// gitlabIssue is what GitLab reads of a report of code quality, and shows
-// next to the lines of a merge request.
+// gitlabIssue is what GitLab reads from a code quality report, and shows next
+// to the lines of a merge request.
 type gitlabIssue struct {
 	Description string         `json:"description"`
 	Check       string         `json:"check_name"`

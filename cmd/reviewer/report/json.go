@@ -16,7 +16,7 @@ type Document struct {
 
 // CoverageDocument is the JSON of coverage alone.
 type CoverageDocument struct {
-	V int `json:"v"` // of the form, now 1
+	V int `json:"v"` // of the format, now 1
 	Coverage
 }
 

@@ -204,8 +204,8 @@ func (i *Ignored) suppressions() []sarifSuppressed {
 	return []sarifSuppressed{{"inSource", i.Reason}}
 }
 
-// finding of a test is one of the rule that it is about; if there are none
-// or several it is the test's own.
+// finding returns the finding of a test, under the rule that the test is
+// about; if there is none, or there are several, under the test itself.
 func (t Test) finding() Finding {
 	id := t.Name
 	if len(t.Rules) == 1 {
@@ -276,7 +276,7 @@ type fingerprints struct {
 }
 
 // of stays the same when lines move. The n-th finding of the same kind in a file
-// has its own.
+// has its own fingerprint.
 func (p *fingerprints) of(f Finding) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule, p.o.path(f.File), f.Key}, "\x00")))
 	print := hex.EncodeToString(sum[:16])

@@ -121,7 +121,7 @@ func (m markdown) coverage(c *Coverage) {
 	m.line("\n</details>")
 }
 
-// MarkdownText escapes a string, so that it is neither HTML nor Markdown, also in a
+// MarkdownText escapes a string, so that it is neither HTML nor Markdown, even in a
 // table.
 func MarkdownText(s string) string {
 	escaped := html.EscapeString(term.PrintableLine(s))

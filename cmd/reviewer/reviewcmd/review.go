@@ -213,8 +213,8 @@ func (d *Desk) session(e engine.Event, named bool) (*simulate.Rehearsal, error) 
 	return d.sessions[e.Session], nil
 }
 
-// Decode reads a hook input or an event of ours. named reports whether the
-// document names its session.
+// Decode reads a hook input or an event in reviewer's own format. named
+// reports whether the document names its session.
 func (d *Desk) Decode(doc []byte) (e engine.Event, named bool, err error) {
 	var head struct {
 		Hook    string `json:"hook_event_name"`

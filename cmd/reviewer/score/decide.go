@@ -192,8 +192,8 @@ func mac(b []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// each calls fn with 0 to n-1 on all cores, tells done how many are finished,
-// and returns all errors.
+// each calls fn with 0 to n-1 on all cores, reports to done how many are
+// finished, and returns all errors.
 func each(n int, done func(int), fn func(i int) error) error {
 	var next, finished atomic.Int64
 	errs := make([]error, n)

@@ -11,11 +11,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Latency is how long calls take in this process, policy loaded; milliseconds.
+// Latency is how long calls take in this process once the policy is loaded, in
+// milliseconds.
 type Latency struct {
 	Calls    int     `json:"calls"`    // commands of at most 4 KiB, one after another
 	Whole    Spread  `json:"whole"`    // classify, conditions, policy, record
-	Classify Spread  `json:"classify"` // of that, saying what the call means
+	Classify Spread  `json:"classify"` // of that, classifying the call
 	Ratio    float64 `json:"ratio"`    // classifying 64 KiB of shell / 16 KiB; linear is 4
 	KiB16    float64 `json:"kib16"`
 	KiB64    float64 `json:"kib64"`
@@ -30,7 +31,7 @@ type Spread struct {
 
 const (
 	smallCall = 4 << 10 // bytes of a command up to which p99 is promised
-	timed     = 1500    // rows that are timed, about: evenly spread
+	timed     = 1500    // about how many rows are timed, evenly spread
 	turns     = 3       // each call is timed this often, and the best time counts
 )
 

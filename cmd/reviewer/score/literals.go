@@ -26,7 +26,7 @@ import (
 type Shared struct {
 	Literal   string `json:"literal"`
 	Where     string `json:"where"`     // file:line, the first
-	Dangerous int    `json:"dangerous"` // rows that hold it
+	Dangerous int    `json:"dangerous"` // rows that contain it
 	Other     int    `json:"other"`     // benign rows and samples that do
 }
 
@@ -111,7 +111,7 @@ func allowances(raw []byte) (func(string) bool, error) {
 	}, nil
 }
 
-// lower returns the corpus in lower case: rules hold some names that way.
+// lower returns the corpus in lower case: rules contain some names in that form.
 func (c Corpus) lower() Corpus {
 	c.Rows, c.Samples = slices.Clone(c.Rows), slices.Clone(c.Samples)
 	for i := range c.Rows {
@@ -144,9 +144,9 @@ func (c Corpus) holds(literal string) Shared {
 	return s
 }
 
-// collect notes the literals of the Go, Rego and YAML files under a folder, but
-// for those of tests, of packages that serve tests, cases and examples: those are
-// inputs, not rules.
+// collect notes the literals of the Go, Rego and YAML files under a folder,
+// except those of tests, of packages that serve tests, of cases and of examples,
+// which are inputs, not rules.
 func collect(dir string, places map[string]string) error {
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -173,8 +173,8 @@ func collect(dir string, places map[string]string) error {
 	})
 }
 
-// goLiterals finds the strings of a Go file; of one between backquotes, which
-// is often a list, also the words.
+// goLiterals finds the strings of a Go file; for one in backquotes, which is
+// often a list, also its words.
 func goLiterals(raw []byte, found func(int, string)) error {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", raw, parser.SkipObjectResolution)
@@ -203,8 +203,9 @@ func goLiterals(raw []byte, found func(int, string)) error {
 	return nil
 }
 
-// regoLiterals finds the strings of a Rego file. They are written as Go's are,
-// and so are CEL's except for those between single quotes; comments are not.
+// regoLiterals finds the strings of a Rego file. They have the syntax of Go's
+// strings, and so have CEL's except for those in single quotes; comments have
+// another syntax.
 func regoLiterals(raw []byte, found func(int, string)) error {
 	quotedStrings(raw, found)
 	return nil

@@ -26,7 +26,7 @@ type PatternCount struct {
 	In     int            `json:"in"`     // sessions with an alarm of it
 }
 
-// Found is a finding with a level: of a pattern.
+// Found is a finding with a level, which only patterns have.
 type Found struct {
 	Session string `json:"session"`
 	Call    int    `json:"call"` // among the session's calls, from 0
@@ -102,7 +102,7 @@ func (r *Runs) add(p played, counts map[string]*PatternCount) int {
 	return len(high)
 }
 
-// print writes the table, and with all of it each alarm.
+// print writes the table and, if all is set, each alarm.
 func (r Runs) print(w io.Writer, all bool) {
 	fmt.Fprintf(w, "\n%s %6s %6s %6s %6s %8s %9s\n", cell("PATTERNS in whole sessions: alarms", 52), "found", "low", "medium",
 		"high", "critical", "sessions")
@@ -186,7 +186,7 @@ func (i Intervened) plus(n int, session bool) Intervened {
 	return i
 }
 
-// print writes the table, and with all of it each intervention.
+// print writes the table and, if all is set, each intervention.
 func (v Interventions) print(w io.Writer, all bool) {
 	fmt.Fprintf(w, "\n%s %6s %9s\n", cell("INTERVENTIONS in whole sessions", 52), "count", "sessions")
 	for _, kind := range slices.SortedFunc(maps.Keys(v.Kinds), mildest) {

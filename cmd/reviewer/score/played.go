@@ -83,7 +83,7 @@ func (j judge) sessionWith(ctx context.Context, t transcript.Transcript, c engin
 	return p, ctx.Err()
 }
 
-// worked is the time between calls, long pauses cut; -1: it is unknown.
+// worked is the time between calls, with long pauses cut; -1: it is unknown.
 func worked(calls []engine.Event) int64 {
 	if len(calls) == 0 || slices.ContainsFunc(calls, func(e engine.Event) bool { return e.Time <= 0 }) {
 		return -1

@@ -25,8 +25,8 @@ type Projects struct {
 	Derived int            `json:"derived"`
 }
 
-// Project is a row. Rates are for 1,000 calls, and for an hour of work: the time
-// between calls, pauses cut. Formats without times have no hours.
+// Project is a row. Rates are per 1,000 calls, and per hour of work: the time
+// between calls, with long pauses cut. Formats without times have no hours.
 type Project struct {
 	Name     string   `json:"name"`
 	Clients  []string `json:"clients,omitempty"`

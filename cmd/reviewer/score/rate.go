@@ -16,7 +16,7 @@ type Rate struct {
 // z95 is the quantile of the normal distribution that leaves 2.5 % on each side.
 const z95 = 1.959963984540054
 
-// rate returns k of n with its interval; of nothing at all, 0 to 1.
+// rate returns k of n with its interval, which is 0 to 1 if n is 0.
 func rate(k, n int) Rate {
 	if n == 0 {
 		return Rate{High: 1}

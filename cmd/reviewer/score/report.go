@@ -69,7 +69,7 @@ type Redaction struct {
 	Partly    int        `json:"partly"`   // found, and the second half of the value is still there
 	Mistaken  int        `json:"mistaken"` // found, although the value named by the corpus remains: it is an address or a name
 	Lookalike Rate       `json:"lookalikes_hit"`
-	Disputed  int        `json:"disputed"` // look-alikes hit whose value is a secret in another sample
+	Disputed  int        `json:"disputed"` // redacted look-alikes whose value is a secret in another sample
 	Kinds     []KindRate `json:"kinds"`
 }
 

@@ -42,7 +42,7 @@ type Sample struct {
 	Text   string `json:"text"`
 	Secret bool   `json:"is_secret"`
 	Kind   string `json:"kind"`         // of a secret
-	Like   string `json:"lookalike_of"` // kind that a look-alike is not one of
+	Like   string `json:"lookalike_of"` // the kind that a look-alike resembles
 	Value  string `json:"value_guess"`  // the secret itself, where it is known
 }
 

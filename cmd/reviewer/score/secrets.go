@@ -14,7 +14,7 @@ var masked = engine.Regexp(`REDACTED_([A-Za-z0-9_]*)_([0-9a-f]{8})`)
 
 // seen is the result of redaction for a sample.
 type seen struct {
-	Touched  bool     // something of it was replaced
+	Touched  bool     // a part of it was replaced
 	Leaked   bool     // the whole value is still there, or nothing was replaced
 	Partly   bool     // the second half of the value is still there
 	Mistaken bool     // what the sample names as its value is not one: another part was replaced, and that counts as found

@@ -24,7 +24,7 @@ import (
 type Sessions struct {
 	List    []transcript.Transcript
 	Skipped map[string]int      // ending of a file's name -> files that are not a transcript of a known agent
-	Agent   map[string]string   // session -> the format of its file, or the agent that alone writes it
+	Agent   map[string]string   // session -> the format of its file, or the only agent that writes it
 	Origin  map[string]Origin   // session -> its origin
 	Files   map[string][]string // file -> the sessions in it
 	CWD     map[string]string   // name of a file without its ending -> where the session began
@@ -38,7 +38,8 @@ type Origin struct {
 	Client  string `json:"client"`
 }
 
-// clientNames are what an index calls the agents, if there is none.
+// clientNames are the names of agents as an index has them, for sessions without an
+// index.
 var clientNames = map[string]string{
 	harness.ClaudeCode: "Claude Code", transcript.Codex: "Codex", transcript.Gemini: "Gemini CLI", transcript.Copilot: "Copilot CLI", transcript.Pi: "Pi",
 	transcript.Droid: "Factory droid", transcript.Qwen: "Qwen Code", transcript.Kimi: "Kimi Code", transcript.Cline: "Cline",
@@ -57,7 +58,7 @@ type sessionFile struct {
 	name    string // within it
 	derived bool   // it was made from another one
 	raw     []byte // until it is read
-	format  string // empty: none that is known
+	format  string // empty: unknown
 	cwd     string // where it began
 	list    []transcript.Transcript
 }
@@ -80,9 +81,9 @@ type indexed struct {
 
 const indexName = "index.json"
 
-// readSessions reads sessions*.tar.gz and the folders sessions* of a corpus. What
-// is in one whose name ends with -derived was made from files that had no reader;
-// it counts for projects of which no other file could be read.
+// readSessions reads sessions*.tar.gz and the folders sessions* of a corpus.
+// Files in one whose name ends with -derived were made from files that had no
+// reader; they count for projects of which no other file could be read.
 func readSessions(dir string) (Sessions, error) {
 	r := sessionReader{out: Sessions{Skipped: map[string]int{}, Agent: map[string]string{}, CWD: map[string]string{},
 		Origin: map[string]Origin{}, Files: map[string][]string{}}, index: map[string]indexed{}}

@@ -233,7 +233,7 @@ func (h *Held) add(decision, label string) {
 	}
 }
 
-// cost is what stops cost a project, for 1,000 calls.
+// cost is what stops cost a project, per 1,000 calls.
 func (h Held) cost() float64 {
 	if h.calls == 0 {
 		return 0

@@ -14,8 +14,8 @@ import (
 // longest is how many rows of a long table are printed; JSON has all.
 const longest = 15
 
-// print writes the report for people. No row of the corpus is in it. With all of
-// it, each alarm of a pattern is named by its session and call.
+// print writes the report for people. No row of the corpus is in it. If all is
+// set, each alarm of a pattern is named by its session and call.
 func (r Report) print(w io.Writer, all bool) {
 	fmt.Fprintf(w, "policy %s\n", r.Policy)
 	printRecall(w, r.Dangerous)

@@ -78,7 +78,7 @@ type listedSession struct {
 	auditcmd.SessionDocument
 	Asked    int64            `json:"asked"`
 	Prompts  int64            `json:"prompts"`
-	Patterns map[string]int64 `json:"patterns"` // id -> calls that it was found at
+	Patterns map[string]int64 `json:"patterns"` // id -> number of calls at which it was found
 }
 
 func listSessions(a *cli.App, w io.Writer, out *term.Output, dir string, sessions []audit.Session) error {

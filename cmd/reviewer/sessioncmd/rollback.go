@@ -143,9 +143,9 @@ func (d *rollbackDocument) run(ctx context.Context, a *cli.App, store *audit.Sto
 	return nil
 }
 
-// runUp returns when what led to the stop of a session began: the first sign of the incident
-// that stopped it, or, if a person did, the first of the consecutive failures and denials before the stop.
-// A call that failed began to change files before it was known to fail.
+// runUp returns when what led to the stop of a session began: the first sign of the incident that stopped
+// it, or, if a person stopped it, the first of the consecutive failures and denials before the stop. A
+// call that failed began to change files before it was known to fail.
 func runUp(store *audit.Store, s audit.Session) (int64, error) {
 	list, err := incident.Read(store.Records(s.Key, 0))
 	if err != nil {

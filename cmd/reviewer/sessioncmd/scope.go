@@ -58,7 +58,7 @@ type scopeDocument struct {
 	Workspace   string              `json:"workspace"`
 	Added       []string            `json:"added"`       // by a person, by command
 	Named       []string            `json:"named"`       // in prompts
-	Constraints []engine.Constraint `json:"constraints"` // what a prompt said must not be done
+	Constraints []engine.Constraint `json:"constraints"` // what a prompt forbade
 }
 
 func showScope(w io.Writer, out *term.Output, store *audit.Store, s audit.Session) error {

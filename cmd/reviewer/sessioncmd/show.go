@@ -117,7 +117,7 @@ func printTimeline(a *cli.App, w io.Writer, out *term.Output, s audit.Session, d
 	}
 }
 
-// print writes a moment as a line, with its details below.
+// print writes an entry as a line, with its details below.
 func (m *timelineEntry) print(w io.Writer, p term.Paint, width int) {
 	word := p.Verdict(term.Pad(m.label(), 9))
 	begin := fmt.Sprintf("%9s %s %s ", sinceStart(m.After), term.Pad(m.ID, 13), term.Pad(term.OneLine(m.who(), 12), 6))

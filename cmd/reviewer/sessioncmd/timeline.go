@@ -115,8 +115,8 @@ func (t *timeline) call(r *engine.Record) {
 	}
 }
 
-// end adds the outcome to a call. A call that was never reviewed is a moment of its
-// own.
+// end adds the outcome to a call. A call that was never reviewed gets an entry of
+// its own.
 func (t *timeline) end(r *engine.Record) {
 	key := [2]string{actor(r), r.Call}
 	m := t.open[key]
@@ -139,7 +139,7 @@ func (t *timeline) unsaved(r *engine.Record) {
 	}
 }
 
-// decided notes that a call did not run that waited for an answer.
+// decided notes that a call that waited for an answer did not run.
 func (t *timeline) decided(c *engine.Control) {
 	for _, m := range t.moments {
 		if c.Do == engine.ControlDeny && m.ID == c.Record {
@@ -250,7 +250,7 @@ func (m *timelineEntry) by(agent string) bool {
 	return strings.HasPrefix(m.Agent, agent) && m.Prompt == nil && m.Control == nil
 }
 
-// label is the answer to a call, or the kind of the moment.
+// label is the answer to a call, or the kind of the entry.
 func (m *timelineEntry) label() string {
 	switch {
 	case m.Answer != "":
@@ -274,7 +274,7 @@ func (m *timelineEntry) who() string {
 	return m.Agent
 }
 
-// text names the subject of the moment.
+// text names the subject of the entry.
 func (m *timelineEntry) text() string {
 	switch {
 	case m.Prompt != nil:
@@ -311,7 +311,7 @@ func joined[T ~string](list []T) string {
 	return strings.Join(words, ", ")
 }
 
-// detail is a line below a moment.
+// detail is a line below an entry.
 type detail struct{ colour, text string }
 
 const (
@@ -319,7 +319,7 @@ const (
 	yellow = "33"
 )
 
-// details lists the facts about a moment that its line does not show.
+// details lists the facts about an entry that its line does not show.
 func (m *timelineEntry) details() []detail {
 	var list []detail
 	add := func(colour, before, text string) {

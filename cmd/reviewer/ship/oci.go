@@ -250,7 +250,7 @@ func fetch(ctx context.Context, from contentStore, desc ocispec.Descriptor) ([]b
 	return content.FetchAll(ctx, from, desc)
 }
 
-// onlyLayer returns the one layer that an artifact of ours has.
+// onlyLayer returns the one layer that an artifact of reviewer has.
 func onlyLayer(m ocispec.Manifest, artifactType, mediaType string, most int64) (ocispec.Descriptor, error) {
 	var none ocispec.Descriptor
 	switch {

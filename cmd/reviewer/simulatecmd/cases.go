@@ -24,10 +24,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// saveCases makes a case file of the example of each kind of change, under a folder:
-// the session up to it, and what the candidate says about it. open opens a session
-// again. It returns the files, sorted. Nothing is written if a file already exists
-// with different contents.
+// saveCases makes a case file from the example of each kind of change, under a
+// folder: the session up to it, and the candidate's decision about it. open opens a
+// session again. It returns the files, sorted. Nothing is written if a file already
+// exists with different contents.
 func saveCases(ctx context.Context, a *cli.App, dir string, m *simulate.Impact, open func(session string) (simulate.RecordedSession, error),
 	baseline, candidate *bundles.Effective) ([]string, error) {
 	s := caseSaver{
@@ -167,8 +167,9 @@ func (s *caseSaver) kind(ctx context.Context, home string, records []*engine.Rec
 	return nil
 }
 
-// part makes a case of the records that show a kind of change, and says what differs
-// when it runs. It has no events if only a part that is too long shows the change.
+// part makes a case of the records that show a kind of change, and returns what
+// differs when it runs. It has no events if only a part that is too long shows the
+// change.
 func (s *caseSaver) part(ctx context.Context, home string, records []*engine.Record, k simulate.Kind) (
 	best cases.Excerpt, of []*engine.Record, why string, err error) {
 	for _, part := range parts(records, k.Example) {
@@ -191,7 +192,7 @@ func (s *caseSaver) part(ctx context.Context, home string, records []*engine.Rec
 	return best, of, why, err
 }
 
-// cut makes a case of records, and says what differs when it runs.
+// cut makes a case of records, and returns what differs when it runs.
 func (s *caseSaver) cut(ctx context.Context, home string, records []*engine.Record, k simulate.Kind) (cases.Excerpt, string, error) {
 	x, err := cases.CutExpecting(caseTitle(k), home, records, records[len(records)-1].N, decided(k.Example.To, k.Example.ToRules))
 	if err != nil {

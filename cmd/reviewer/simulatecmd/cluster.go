@@ -276,8 +276,8 @@ func copyPolicies(from, to string) error {
 	return err
 }
 
-// selectionFlags are the flags that say which sessions and calls are looked at. An age
-// becomes the time that it means now.
+// selectionFlags returns the flags that select sessions and calls. An age is converted
+// to the time that it means now.
 func (s *simulation) selectionFlags() []string {
 	var args []string
 	add := func(flag string, values ...string) {

@@ -27,7 +27,7 @@ import (
 // recordedModes as the value of --grants stands for the permission mode of each call.
 const recordedModes = "recorded"
 
-// measureGrants reports how many of the calls about which agents asked the candidate grants.
+// measureGrants reports how many of the calls that agents asked about are granted by the candidate.
 func measureGrants(ctx context.Context, a *cli.App, s *simulation, p *term.Progress) (*simulate.GrantRun, error) {
 	e, err := a.PolicyRef(ctx, s.candidate)
 	if err != nil {
@@ -80,7 +80,7 @@ func (unclassified) Rewrite(context.Context, engine.Event, string, []engine.Oper
 	return nil, errors.New("nothing is rewritten")
 }
 
-// told is a session as its transcript tells it.
+// told is a session as its transcript shows it.
 type told struct {
 	id     string
 	events []engine.Event

@@ -23,8 +23,8 @@ type inputs struct {
 }
 
 // wholeAbove is the number of shards above which each takes whole objects, even if there
-// are fewer than shards. Up to it, shards of fewer objects inspect all of them, and take
-// their sessions.
+// are fewer than shards. Up to this number, if there are fewer objects than shards, each
+// shard inspects all objects and takes its own sessions.
 const wholeAbove = 16
 
 // check refuses sources that shards would see differently.
@@ -86,7 +86,8 @@ func (in *inputs) manifest(ctx context.Context, name string) (*objects.Manifest,
 	return objects.ReadManifest(bytes.NewReader(text))
 }
 
-// put writes objects; a Ctrl-C that ended the comparison still has its report written.
+// put writes objects; after a Ctrl-C that ended the comparison, the report is still
+// written.
 func (in *inputs) put(ctx context.Context) term.Put {
 	return func(name string, content []byte) (bool, error) {
 		if !objects.Is(name) {
@@ -96,7 +97,8 @@ func (in *inputs) put(ctx context.Context) term.Put {
 	}
 }
 
-// keepable refuses to store a part of a shard: the complete one could not take its place.
+// keepable refuses to store an incomplete report of a shard: the complete one could not
+// replace it.
 func (in *inputs) keepable(s *simulation, sums []*simulate.Impact) error {
 	if s.portion.shard == nil || sums[0].Partial == "" {
 		return nil

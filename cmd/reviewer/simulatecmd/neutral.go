@@ -118,7 +118,7 @@ func (r *renaming) value(v any) any {
 			v[i] = r.value(v[i])
 		}
 	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) { // the order decides about the numbers
+		for _, k := range slices.Sorted(maps.Keys(v)) { // the order determines the numbers
 			v[k] = r.value(v[k])
 		}
 	}

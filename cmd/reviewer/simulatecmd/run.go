@@ -139,9 +139,9 @@ func (r *comparing) take(s *simulation, set *sources.Set) {
 	r.progress.Total.Store(max(size, 1))
 }
 
-// run compares every session, several at a time. The order inside a session
-// and of a family is kept; sums do not depend on the order of families. Where
-// the context ends, what was compared so far is marked as a part.
+// run compares every session, several at a time. The order within a session
+// and within a family is kept; sums do not depend on the order of families.
+// If the context ends, what was compared so far is marked as incomplete.
 func (r *comparing) run(ctx context.Context) error {
 	defer limitMemory()()
 	work, fail := context.WithCancelCause(ctx)
@@ -171,7 +171,8 @@ func (r *comparing) run(ctx context.Context) error {
 }
 
 // limitMemory lets garbage be collected sooner when the process approaches 240 MB, unless
-// its user has set a limit. Less than 60 MB are in use at a time. It returns what ends that.
+// its user has set a limit. Less than 60 MB are in use at a time. It returns a function that
+// ends this.
 func limitMemory() (end func()) {
 	const limit = 240 << 20
 	before := debug.SetMemoryLimit(-1)
@@ -183,7 +184,7 @@ func limitMemory() (end func()) {
 }
 
 // family compares sessions that belong together, one after another. A panic ends the
-// run as in main, without its value.
+// run as in main, without printing its value.
 func (r *comparing) family(ctx context.Context, f *sources.Family) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -231,7 +232,7 @@ func (r *comparing) add(parts []*simulate.Impact) {
 	}
 }
 
-// reasonOf says why a run ended before its end; empty: it did not.
+// reasonOf returns why a run ended early; empty: it did not.
 func reasonOf(ctx context.Context) string {
 	switch cause := context.Cause(ctx); {
 	case ctx.Err() == nil:

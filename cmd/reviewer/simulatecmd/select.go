@@ -22,7 +22,7 @@ import (
 type selection struct {
 	share *big.Rat        // nil: all
 	shard *simulate.Shard // nil: all
-	whole bool            // only the inputs of the shard are read, so every session in them is of it
+	whole bool            // only the inputs of the shard are read, so every session in them belongs to it
 }
 
 // parseSample reads 10%, 1/10 or 0.1.
@@ -44,8 +44,8 @@ func parseSample(text string) (*big.Rat, error) {
 // maxShare bounds the text of a share.
 const maxShare = 12
 
-// shareText writes a share as a percentage, or as a fraction where that has no
-// end: the same for each way to ask for it.
+// shareText writes a share as a percentage, or as a fraction if the percentage
+// has no finite form: the same text for each way to ask for it.
 func shareText(share *big.Rat) string {
 	if share == nil {
 		return ""

@@ -75,7 +75,7 @@ func (s scheduler) shard(getenv func(string) string) (*simulate.Shard, error) {
 	return s.numbered(getenv, of, s.count+"="+getenv(s.count))
 }
 
-// numbered is the part of a task among so many.
+// numbered returns the shard of a task, given the number of tasks.
 func (s scheduler) numbered(getenv func(string) string, of int, source string) (*simulate.Shard, error) {
 	index, err := number(getenv(s.index))
 	switch {

@@ -185,7 +185,7 @@ func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) e
 }
 
 // verdict is the error that the command exits with. A task of a batch system succeeds if
-// its report is complete, or it would be run again: what was found is the merge's to say.
+// its report is complete, or it would be run again; the merge reports the findings.
 func (s *simulation) verdict(a *cli.App, sums []*simulate.Impact) error {
 	err := verdictOf(a, s.budgets, sums)
 	if strings.HasPrefix(s.shard, autoShard) && sums[0].Partial == "" {
@@ -260,7 +260,7 @@ func (s *simulation) together() error {
 	return nil
 }
 
-// readSelection reads which sessions and calls are looked at.
+// readSelection reads which sessions and calls are compared.
 func (s *simulation) readSelection(now time.Time, getenv func(string) string) (err error) {
 	if s.selection.Since, err = cli.SinceTime(s.since, now); err != nil {
 		return err
@@ -320,7 +320,7 @@ func (s *simulation) begin(a *cli.App) {
 	}
 }
 
-// findSources looks where the sessions are.
+// findSources finds the sessions.
 func findSources(ctx context.Context, a *cli.App, s *simulation, read engine.Rows, p *term.Progress) (*sources.Set, error) {
 	set, err := sources.Find(ctx, s.args, sources.Options{
 		Stdin: untilDone(ctx, a.Stdin), Read: func(n int64) { p.Bytes.Add(n) }, Env: cli.Environment(),

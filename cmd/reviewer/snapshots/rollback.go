@@ -31,8 +31,8 @@ func (t *Taker) Rollback(ctx context.Context, c review.RollbackOf) (review.Rolle
 	return review.RolledBack{Undo: undo, Restored: len(done.Changes), Kept: len(done.Kept), Moved: movedIn(done)}, err
 }
 
-// undoOf returns the checkpoint that undoes all tries to restore for a decision: one may
-// have been cut off, by a kill, while it restored or before it could be recorded.
+// undoOf returns the checkpoint that undoes all attempts to restore for a decision: one
+// may have been cut off, by a kill, while it restored or before it could be recorded.
 func undoOf(store *checkpoint.Store, c review.RollbackOf, cut *checkpoint.Interrupted, done *checkpoint.Restored) (string, error) {
 	if cut != nil && cut.To == c.Checkpoint && cut.Undo != "" {
 		return cut.Undo, nil

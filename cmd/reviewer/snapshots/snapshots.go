@@ -81,7 +81,7 @@ func Options(log *audit.Store, world classify.System, workspace string, settings
 }
 
 // TooLarge reports whether a folder is the root of a disk, a home directory or above one:
-// only files that are named are then stored.
+// then only files that are named are stored.
 func TooLarge(workspace, home string) bool {
 	if filepath.Dir(workspace) == workspace {
 		return true
@@ -131,9 +131,9 @@ func (t *Taker) Checkpoint(ctx context.Context, c review.CheckpointOf) (review.C
 	return described(taken, r.By, root), nil
 }
 
-// within returns the folders outside the workspace of which everything is stored; in a
-// workspace that is too large to be read as a whole, also those inside. The root of a disk and
-// the home directory are too large, too.
+// within returns the folders outside the workspace of which everything is stored; if the
+// workspace is too large to be read as a whole, those inside are among them. The root of a
+// disk and the home directory are too large, too.
 func (t *Taker) within(root string, c review.CheckpointOf) []string {
 	targeted := TooLarge(root, t.World.Home)
 	return slices.DeleteFunc(relative(root, c.CWD, c.Within), func(p string) bool {
@@ -142,7 +142,7 @@ func (t *Taker) within(root string, c review.CheckpointOf) []string {
 	})
 }
 
-// reserve is what is kept of the hook's time to record the result and answer.
+// reserve is the part of the hook's time that is kept for recording the result and answering.
 const reserve = time.Second
 
 // open opens the store of a workspace.
@@ -180,7 +180,7 @@ func described(taken *checkpoint.Taken, by checkpoint.By, root string) review.Ch
 func isFolder(e *checkpoint.Entry) bool { return e != nil && e.Kind == checkpoint.Folder }
 
 // relative returns paths as a store has them: under the workspace relative to it, else
-// absolute. A path that is a symbolic link is followed by what it leads to.
+// absolute. For a symbolic link, the path that it leads to comes after its own.
 func relative(root, cwd string, paths []string) []string {
 	var list []string
 	add := func(p string) {

@@ -1,6 +1,6 @@
-// Command soak puts a resident process and its clients under load for minutes: many sessions,
-// clients and the process killed at random, the policy changed in the meantime. Afterwards every
-// call that was answered must be in the log once, nothing twice, the log must verify and replay,
+// Command soak puts a resident process and its clients under load for minutes: there are many
+// sessions, clients and the process are killed at random, and the policy changes. Afterwards
+// every call that was answered must be in the log exactly once, the log must verify and replay,
 // and the process must not have grown. `make soak` runs it.
 //
 // Out of scope: the decisions; the calls are harmless.
@@ -45,7 +45,7 @@ type soak struct {
 
 	home, work string
 	calm       atomic.Bool // nobody is killed any more
-	answered   sync.Map    // calls that got an answer: of an id
+	answered   sync.Map    // calls that got an answer, by id
 	made       sync.Map    // all calls
 	served     [2]atomic.Int64
 	again      atomic.Int64 // calls that were made again after the process had been killed
@@ -55,7 +55,7 @@ type soak struct {
 	pid        atomic.Int64 // of the resident process
 }
 
-// The two ways of a call, in the counts above.
+// The two ways to make a call, in the counts above.
 const (
 	bySocket = iota
 	byClient
@@ -172,8 +172,8 @@ func (s *soak) calls(worker int, end time.Time) {
 	}
 }
 
-// call makes one call: one of fifty by the client, others over the socket, as an agent that has
-// an answer continues, and one without asks again.
+// call makes one call: one in fifty by the client, the others over the socket. As an agent
+// does, it continues once it has an answer, and otherwise asks again.
 func (s *soak) call(session, call string) {
 	id := session + "/" + call
 	s.made.Store(id, true)

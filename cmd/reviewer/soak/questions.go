@@ -34,7 +34,7 @@ type questions struct {
 	at       map[string]time.Time        // of an approval
 	said     map[string]int              // exit code that the agent got, by call
 	delays   []time.Duration             // from approval to the end of the hook
-	twice    atomic.Int64                // answers that were refused since another was first
+	twice    atomic.Int64                // answers that were refused because another came first
 }
 
 const askingRule = `- id: asks

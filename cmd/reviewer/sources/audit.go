@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// formatAudit is the format of our own log, as a Story names it.
+// formatAudit is the format of reviewer's own log, as a Story names it.
 const formatAudit = "audit"
 
 // log is one session of an audit log, read record by record to save memory.
@@ -18,7 +18,7 @@ type log struct {
 	options  Options
 	places   []place
 	follower audit.Follower
-	held     *engine.Record // the newest record: the next line reports whether it was changed
+	held     *engine.Record // the newest record: the next line shows whether it was changed
 	last     int64          // its number
 	files    int64
 	sources  simulate.Sources
@@ -174,7 +174,7 @@ func (c *log) end(yield func(simulate.RecordedEvent, error) bool) {
 	}
 }
 
-// fail reports where the session ends before its end.
+// fail reports where the session ends early.
 func (c *log) fail(p place, line int, err error) {
 	at := trouble(p, line, err)
 	at.Path, at.Why = c.options.mask(at.Path), c.options.mask(at.Why)

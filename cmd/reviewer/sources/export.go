@@ -12,7 +12,7 @@ import (
 )
 
 // splitExport determines which part of an export belongs to which chain, and the total
-// length. The records of one chain may are in several places. A line that is not a
+// length. The records of one chain may be in several places. A line that is not a
 // record belongs to the part before it, whose reader reports the damage.
 func splitExport(r io.Reader) (parts []place, length int64, err error) {
 	in := newLines(r, maxExportedLine)

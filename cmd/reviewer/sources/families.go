@@ -41,7 +41,7 @@ type mention struct {
 	by   int
 }
 
-// joinMentions joins those that name the same.
+// joinMentions joins those that name the same thing.
 func (g groups) joinMentions(list []mention) {
 	slices.SortFunc(list, func(a, b mention) int {
 		return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.by, b.by))
@@ -96,8 +96,8 @@ func (f *finder) transcriptFamilies() []Family {
 	return list
 }
 
-// parents looks for the files that orphans are copies of: only for them, and only
-// in their folders, files are read whole.
+// parents looks for the files that orphans are copies of: files are read whole
+// only for orphans, and only in their folders.
 func (f *finder) parents(all []place) []mention {
 	orphans := map[string]map[string]bool{}
 	for _, p := range all {
@@ -147,8 +147,8 @@ func (f *finder) idsAmong(p place, wanted map[string]bool) map[string]bool {
 	return found
 }
 
-// arrange brings the sessions of a family in order: that of their ids. The original of
-// two copies is unknown; some agents' ids grow with time.
+// arrange sorts the sessions of a family by their ids. The original of two copies is
+// unknown; some agents' ids grow with time.
 func (f *Family) arrange() {
 	slices.SortFunc(f.kin, func(a, b []place) int {
 		return cmp.Or(cmp.Compare(smallest(a), smallest(b)), comparePlaces(a[0], b[0]))

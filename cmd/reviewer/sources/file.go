@@ -35,7 +35,7 @@ type place struct {
 	off, n int64   // in the inflated file; n < 0: all of it
 	packed packing // of a file in an archive
 	cost   int64   // bytes on disk
-	line   int     // lines before it in what has its name
+	line   int     // lines before it in the file of this name
 	counts bool    // it is the first with its name
 	empty  bool    // there is nothing in it
 	head   head

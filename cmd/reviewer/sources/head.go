@@ -19,7 +19,7 @@ type kind int
 
 const (
 	unknown kind = iota
-	chain        // lines of one chain of our log, as they were written
+	chain        // lines of one chain of reviewer's log, as they were written
 	export       // records as `reviewer audit export` writes them, of any number of chains
 	ledger       // the machine's chain: no session
 	broken       // begins as a chain does and cannot be read
@@ -31,7 +31,7 @@ type head struct {
 	kind     kind
 	format   string   // of a transcript
 	several  bool     // of a format whose files hold several sessions, in any order
-	sessions []string // ids, in the order in which they come up; of a chain one
+	sessions []string // ids, in the order in which they come up; a chain has one
 	session  string   // the first of them
 	harness  string   // of a chain: the agent whose hook wrote it
 	chain    string   // id of the chain
@@ -191,7 +191,7 @@ func sessionsOf(format transcript.Reader, text []byte) []string {
 //
 // A fork, or a session that was resumed under another id, begins with a copy of
 // what came before, in which the ids of lines (uuid) and of calls are those of
-// the original, or it names the session that it was made of. So two files that
+// the original, or it names the session that it was made from. So two files that
 // share calls share ids among their first ones. For a copy of a later part, such
 // as that after a compaction, see orphan.
 func links(text []byte) []uint64 {

@@ -67,7 +67,8 @@ func (i *inspector) look(o Options) error {
 	return i.content(r)
 }
 
-// lookAtObject inspects an object: of one that holds a single session, the first part.
+// lookAtObject inspects an object; if it contains a single session, only its first
+// part.
 func (i *inspector) lookAtObject() error {
 	f, err := i.file.from(i.ctx, 0, -1)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Bounds of a line of our own log in bytes. An export escapes some characters in six
-// bytes, and adds the record's id.
+// Bounds of a line of reviewer's own log in bytes. An export escapes some characters
+// in six bytes, and adds the record's id.
 const (
 	maxLine         = engine.MaxKeyframe + 1<<10
 	maxExportedLine = 6*engine.MaxKeyframe + 1<<10
@@ -18,13 +18,13 @@ const (
 
 var errLong = errors.New("is longer than the longest possible record")
 
-// lines reads our own log line by line.
+// lines reads reviewer's own log line by line.
 type lines struct {
 	b      *bufio.Reader
 	text   []byte // with its newline; valid until next
 	number int    // from 1
 	offset int64  // of the line
-	size   int64  // of the line, also where text does not hold all of it
+	size   int64  // of the line, even if text does not contain all of it
 	err    error  // of the reader; nil at its end
 	again  bool   // next returns the same line once more
 }

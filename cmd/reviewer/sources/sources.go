@@ -1,6 +1,7 @@
-// Package sources finds recorded sessions and opens them: our own audit logs and
-// transcripts of agents, in files, folders, archives and on standard input,
-// compressed or not. A file is recognised by its contents, never by its name.
+// Package sources finds recorded sessions and opens them: reviewer's own audit
+// logs and transcripts of agents, in files, folders, archives and on standard
+// input, compressed or not. A file is recognised by its contents, never by its
+// name.
 //
 // Out of scope: the meaning of a transcript's lines (engine/harness), whether a
 // whole log was forged (`reviewer audit verify` checks the seals), and what is done
@@ -54,9 +55,9 @@ func (o Options) read(n int64) {
 
 // Set is the result of a search. It does not depend on the order of the arguments.
 type Set struct {
-	// Families are in the order in which they are best read, also by several at
-	// once: those of a compressed file with several sessions as they are in it,
-	// since it can only be read forwards, then the largest first.
+	// Families are in the best order for reading, even by several goroutines at
+	// once: first those of a compressed file with several sessions, in its
+	// order, since it can only be read forwards; then the largest first.
 	Families []Family
 	Files    int64              // that hold sessions; an archive's are counted one by one
 	Bytes    int64              // on disk, of all families

@@ -93,7 +93,7 @@ func (w *walker) argument(arg string) error {
 }
 
 // file adds a regular file, or returns why not. The smallest of several names is kept,
-// so that the order of arguments does not show.
+// so that the order of arguments does not matter.
 func (w *walker) file(path string, info fs.FileInfo, asked bool) {
 	path = filepath.Clean(path)
 	if !info.Mode().IsRegular() && !asked {

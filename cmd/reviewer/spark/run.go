@@ -24,7 +24,7 @@ type Lost struct {
 type Result struct {
 	Found  int // parts of the report
 	Lost   []Lost
-	CPU    time.Duration // processor time of the program in all tasks that gave a part
+	CPU    time.Duration // processor time of the program in all tasks that delivered a part
 	Memory int64         // of the largest process, in bytes
 }
 
@@ -50,7 +50,7 @@ func (j *Job) Run(ctx context.Context, progress func(done, total int64)) (*Resul
 	command := j.Command()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Cancel = func() error { return interrupt(cmd) }
-	cmd.WaitDelay = 20 * time.Second // for Spark to give its workers back
+	cmd.WaitDelay = 20 * time.Second // for Spark to release its workers
 	separate(cmd)
 	var log tail
 	cmd.Stderr = &log
@@ -143,7 +143,7 @@ func hints() []hint {
 	}
 }
 
-// explain says why a run ended without a report.
+// explain returns why a run ended without a report.
 func (j *Job) explain(cause, err error, log string) error {
 	var why string
 	for _, h := range hints() {

@@ -2,7 +2,7 @@
 // spark-submit with a small PySpark job, and fetches the result.
 //
 // Out of scope: what the program does in a task, and the contents of its reports. Spark
-// schedules and retries; nothing of that is done here.
+// schedules and retries; this package does neither.
 package spark
 
 import (

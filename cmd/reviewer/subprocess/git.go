@@ -77,7 +77,7 @@ func gitObject(ctx context.Context, name string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// runGit runs git without a shell, in a way that it starts no other program and
+// runGit runs git without a shell, so that it starts no other program and
 // contacts no other machine. The error is git's own first line.
 func runGit(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
 	fixed := []string{"--no-pager", "--no-replace-objects", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c",
@@ -202,7 +202,7 @@ func gitFiles(ctx context.Context, entries []gitEntry) (fs.FS, error) {
 	return files, files.Check()
 }
 
-// gitContent reads one answer of cat-file: ID blob SIZE, the bytes, a line's end.
+// gitContent reads one answer of cat-file: ID blob SIZE, the bytes, a line end.
 func gitContent(in *bufio.Reader) ([]byte, error) {
 	head, err := in.ReadString('\n')
 	if err != nil {

@@ -25,7 +25,7 @@ type Exception struct {
 	Rules  []string // ids of the rules that do not apply any more
 	File   string   // path under the layer's folder
 	Text   []byte   // Rego
-	Remark string   // what the exception does not look at; empty: nothing
+	Remark string   // what the exception does not check; empty: nothing
 }
 
 // ForCall proposes an exception for the call of a record, so that none of the rules that asked
@@ -78,7 +78,7 @@ func relaxable(r *engine.Record, policy *bundles.Effective) ([]string, error) {
 }
 
 // recognisable reports why an exception could not be limited to a call: what the policy sees
-// of it is also seen of others.
+// of it is the same for other calls.
 func recognisable(r *engine.Record) error {
 	cut := slices.ContainsFunc(r.Cut, func(c engine.Cut) bool {
 		return c.Field == "action.resource" || strings.HasPrefix(c.Field, "event.args")

@@ -26,7 +26,7 @@ type Output struct {
 	written bool
 }
 
-// Put writes a result somewhere else than into a file, if the name is not that of a file.
+// Put writes a result somewhere other than to a file, if the name is not that of a file.
 type Put func(name string, content []byte) (done bool, err error)
 
 // Written reports whether a result was written, or an attempt was made.

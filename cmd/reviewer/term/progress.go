@@ -25,12 +25,12 @@ type Progress struct {
 	done sync.WaitGroup
 }
 
-// redraw is how often the line is drawn: often enough to move, and too seldom to
-// cost anything.
+// redraw is how often the line is drawn: often enough to be smooth, and seldom
+// enough to cost nothing.
 const redraw = 100 * time.Millisecond
 
-// ShowProgress begins to show on standard error, where that is a terminal, how
-// far a run is. The caller ends it before anything else is written there.
+// ShowProgress begins to show the progress of a run on standard error, if that
+// is a terminal. The caller ends it before anything else is written there.
 func (s *Streams) ShowProgress(start time.Time) *Progress {
 	p := &Progress{start: start, stop: make(chan struct{})}
 	if f, ok := s.Stderr.(*os.File); ok && IsTerminal(f) && s.Env("TERM") != "dumb" {
@@ -115,8 +115,8 @@ func (v advance) share() float64 {
 	return min(max(float64(v.bytes)/float64(v.total), 0), 1)
 }
 
-// rate describes how many decisions are made in a second; nothing if that cannot
-// be told yet.
+// rate describes how many decisions are made in a second; nothing if that is not
+// known yet.
 func (v advance) rate() string {
 	if v.decisions == 0 || v.elapsed < redraw {
 		return ""
@@ -124,8 +124,8 @@ func (v advance) rate() string {
 	return Thousands(int64(float64(v.decisions)/v.elapsed.Seconds())) + " decisions/s"
 }
 
-// remaining describes how long the rest takes at the same rate; nothing
-// before that is more than a guess.
+// remaining describes how long the rest takes at the same rate; nothing while
+// that is only a guess.
 func (v advance) remaining() string {
 	share := v.share()
 	if share < 0.02 || v.elapsed < time.Second || share >= 1 {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Raw lets a program read each key as it is typed, and returns how the terminal becomes what
-// it was. It can be called more than once.
+// Raw lets a program read each key as it is typed, and returns a function that restores the
+// terminal, which can be called more than once.
 func (s *Streams) Raw() (restore func(), err error) {
 	f, ok := s.Stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

@@ -8,7 +8,7 @@ const (
 	Faint = "2"
 	Good  = "32"
 	Warn  = "33"
-	Held  = "33;1" // a call that waits for an answer, or goes in another form
+	Held  = "33;1" // a call that waits for an answer, or runs in another form
 	Bad   = "31;1"
 )
 

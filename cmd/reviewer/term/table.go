@@ -88,7 +88,7 @@ func choose[T any](list []T, keep []int) []T {
 	return out
 }
 
-// gap is what stands between two columns.
+// gap separates two columns.
 const gap = "  "
 
 // Widths gives each column the width that it needs. If that is more than fits on a line,

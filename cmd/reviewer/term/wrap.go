@@ -28,7 +28,7 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// blank reports whether a letter or mark leaves no ink. Unicode counts it as printable.
+// blank reports whether a letter or mark is invisible although Unicode counts it as printable.
 func blank(r rune) bool {
 	switch r {
 	case 0x034f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0:

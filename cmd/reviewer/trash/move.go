@@ -197,7 +197,7 @@ func (o copied) remove() error {
 		return err
 	}
 	same := os.SameFile(now, o.info) && now.Mode() == o.info.Mode()
-	if !now.IsDir() { // a folder's time changes as its files go; a new one keeps it there
+	if !now.IsDir() { // a folder's time changes as its files are deleted; a new file in it keeps the folder
 		same = same && now.Size() == o.info.Size() && now.ModTime().Equal(o.info.ModTime())
 	}
 	if !same {

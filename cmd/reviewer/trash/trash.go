@@ -58,9 +58,9 @@ const (
 )
 
 // Put moves what a path names into the trash; of a link, only the link is moved. The path is
-// interpreted like the system does: relative to the current folder, links in it
-// followed except for the last name. After an error the original is unchanged, unless
-// the error reports something else.
+// interpreted as the system does: relative to the current folder, links in it followed
+// except for the last name. After an error the original is unchanged, unless the error
+// reports something else.
 func (b *Bin) Put(path string) (Entry, error) {
 	full, info, err := locate(path)
 	if err != nil {

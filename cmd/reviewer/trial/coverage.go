@@ -214,8 +214,8 @@ func (t *trial) spotters() map[string]spotter {
 	return all
 }
 
-// rules makes a cell of each rule that decides, and of each pattern: of one
-// with levels, a cell of each.
+// rules makes a cell of each rule that decides, and of each pattern: for one
+// with levels, a cell for each level.
 func (t *trial) rules(b *bundles.Bundle) []report.Cell {
 	var all, patterns []report.Cell
 	for _, r := range b.Rules {

@@ -15,7 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/cases"
 )
 
-// exampleJobs makes a test of each event that a rule has for an example.
+// exampleJobs makes a test of each event that a rule has as an example.
 func (t *trial) exampleJobs() []job {
 	b := t.bundle()
 	if b == nil {
@@ -144,7 +144,7 @@ func withoutPlace(err error) string {
 	return strings.Join(all, "; ")
 }
 
-// detectorJobs makes a test of each text that a detector has for an example.
+// detectorJobs makes a test of each text that a detector has as an example.
 func (t *trial) detectorJobs() []job {
 	b := t.bundle()
 	if b == nil || len(b.Detectors) == 0 {

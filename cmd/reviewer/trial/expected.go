@@ -41,7 +41,7 @@ func (p *policy) explained() (*policy, *reasons) {
 	return &policy{rules: p.rules, open: p.open, Policy: &other}, w
 }
 
-// missing lists the rules that an event was expected to make fire, and did not.
+// missing lists the rules that were expected to fire for an event and did not.
 func missing(e *cases.Expect, rec *engine.Record) []string {
 	var fired []string
 	if rec.Decision != nil {

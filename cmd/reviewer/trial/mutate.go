@@ -90,7 +90,7 @@ type mutationBench struct {
 	tests rego.Reach
 
 	mu      sync.Mutex
-	killers map[string][]int // by the rule of a mutant: the jobs that killed, the last one first
+	killers map[string][]int // by the rule of a mutant: the jobs that killed mutants, the latest first
 }
 
 // slower is the factor on a test's timeout while its decisions are recorded.

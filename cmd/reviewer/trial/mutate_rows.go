@@ -124,7 +124,7 @@ func (c *changedRows) widens() bool {
 }
 
 // tuned reports whether a job has settings of its own for the patterns that are
-// changed: its thresholds are others than those that are compared here.
+// changed: its thresholds differ from those that are compared here.
 func (c *changedRows) tuned(book *decisionLog) bool {
 	_, tuned := book.of.Settings["patterns"]
 	return tuned && topFolder(c.mutant.File) == "patterns" && len(book.asked) > 0
@@ -179,7 +179,8 @@ func (c *changedRows) on() *attemptOn {
 	}}
 }
 
-// changeDetectors gives the examples of detectors those of the changed rows.
+// changeDetectors makes the examples of detectors use the detectors of the changed
+// rows.
 func (c *changedRows) changeDetectors(t *trial) {
 	e, err := bundles.Assemble(c.runner.Layers()...)
 	if err != nil {

@@ -32,8 +32,8 @@ func (m *Mutation) Total() Score {
 	return all
 }
 
-// Kinds are the scores of modules, conditions, rows and data, those without
-// mutants left out.
+// Kinds are the scores of modules, conditions, rows and data, except those
+// without mutants.
 func (m *Mutation) Kinds() []Score {
 	all := m.by(func(one mutant.Mutant) string { return one.Kind })
 	order := mutant.Kinds()

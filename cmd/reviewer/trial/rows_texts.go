@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// tokenJobs makes a test of each text that a row of a token has for an example.
+// tokenJobs makes a test of each text that a row of a token has as an example.
 func (t *trial) tokenJobs(set *rows.Set) []job {
 	return textJobs(t, set, rows.TokensFolder, func(e rows.Entry[rows.Token]) []textExample {
 		var list []textExample
@@ -28,7 +28,7 @@ func (t *trial) tokenJobs(set *rows.Set) []job {
 	})
 }
 
-// wordJobs makes a test of each text that a list of words has for an example.
+// wordJobs makes a test of each text that a list of words has as an example.
 func (t *trial) wordJobs(set *rows.Set) []job {
 	return textJobs(t, set, rows.WordsFolder, func(e rows.Entry[rows.WordList]) []textExample {
 		var list []textExample

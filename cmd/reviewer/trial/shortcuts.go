@@ -120,7 +120,7 @@ func spread[T any](list []T, most int) []T {
 	return some
 }
 
-// twice has decisions made twice.
+// twice makes decisions twice.
 type twice struct {
 	Shortcuts
 	ShortcutOptions
@@ -152,8 +152,8 @@ func CaseAgain(ctx context.Context, r *Runner, c cases.Case, other func(*rego.Ho
 
 type twiceKey struct{}
 
-// longStories is how many decisions cases may have on average where there is a
-// bound: the last ones of more are left out.
+// longStories is how many decisions cases may have on average if there is a
+// bound; further decisions are left out.
 const longStories = 4
 
 // each runs cases. Their expectations do not matter here: the tests check them.
@@ -194,7 +194,7 @@ func (e *decideAnyway) DecideEarly(ctx context.Context, in *engine.Input, findin
 	func(context.Context) (engine.Decision, error)) {
 	early, review := e.earlyBefore.DecideEarly(ctx, in, findings)
 	if early != nil {
-		_, _ = review(ctx) // an error is one of the next event
+		_, _ = review(ctx) // an error belongs to the next event
 	}
 	return early, review
 }

@@ -25,7 +25,7 @@ type Subject struct {
 }
 
 // Load reads the tests of a layer from its folder: *_test.rego, and the files below
-// cases/. The error has all problems of any of them.
+// cases/. The error contains the problems of all of them.
 func Load(fsys fs.FS, at, layer string, layers ...*bundles.Bundle) (Subject, error) {
 	s := Subject{Layers: layers, Layer: layer, At: at, Tests: map[string]string{}}
 	list, wrong := loadCases(fsys, at)

@@ -79,8 +79,8 @@ func Breakable(name string) Markup {
 	return Markup(strings.NewReplacer("/", "/<wbr>", "_", "_<wbr>").Replace(html.EscapeString(Visible(name))))
 }
 
-// Visible writes each character that cannot be seen, or that turns the direction of
-// what follows, as an escape such as \u202e: so that a command cannot look like
+// Visible writes each character that is invisible, or that changes the direction of
+// what follows, as an escape such as \u202e, so that a command cannot look like
 // another one.
 func Visible(text string) string {
 	var b strings.Builder

@@ -10,8 +10,8 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// Check compiles everything of a policy, also the conditions that are otherwise
-// compiled on first use, and returns all problems.
+// Check compiles everything in a policy, including the conditions that are
+// otherwise compiled on first use, and returns all problems.
 func Check(ctx context.Context, e *bundles.Effective) error {
 	_, err := CompileChecked(ctx, e)
 	return err

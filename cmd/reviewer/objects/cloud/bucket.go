@@ -90,7 +90,7 @@ func (b bucket) Open(ctx context.Context, o objects.Object, off, n int64) (io.Re
 	return body{r}, nil
 }
 
-// body gives the errors of reading a meaning.
+// body converts the errors of reading to those of package objects.
 type body struct{ *blob.Reader }
 
 func (b body) Read(p []byte) (int, error) {
@@ -102,7 +102,7 @@ func (b body) Read(p []byte) (int, error) {
 }
 
 func (b bucket) Create(ctx context.Context, at objects.Location, content []byte) error {
-	ctx, cancel := context.WithCancel(ctx) // Close after it ends writes nothing
+	ctx, cancel := context.WithCancel(ctx) // once it is cancelled, Close writes nothing
 	defer cancel()
 	w, err := b.blob.NewWriter(ctx, at.Key, &blob.WriterOptions{IfNotExist: true, ContentType: "application/octet-stream"})
 	if err != nil {
@@ -119,7 +119,7 @@ func (b bucket) Create(ctx context.Context, at objects.Location, content []byte)
 	return failed(err)
 }
 
-// failed gives an error of a library a meaning.
+// failed converts an error of a library to one of package objects, or shortens it.
 func failed(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err

@@ -90,8 +90,8 @@ func readVersion(r *blob.Reader) string {
 	return ""
 }
 
-// expired lists codes of S3 that say that no request with these credentials can succeed,
-// whichever object it is for.
+// expired lists codes of S3 that mean that no request with these credentials can
+// succeed, for any object.
 var expired = []string{"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired", "InvalidToken",
 	"InvalidAccessKeyId", "SignatureDoesNotMatch", "UnrecognizedClientException"}
 

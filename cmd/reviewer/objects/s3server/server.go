@@ -81,7 +81,7 @@ func (s *Server) Has(key string) bool {
 	return err == nil
 }
 
-// Before has a function see every request first; it may answer it.
+// Before passes every request to a function first, which may answer it.
 func (s *Server) Before(f func(w http.ResponseWriter, r *http.Request) (done bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
