@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -426,9 +425,12 @@ func (s *Machine) output(r *redirs, op syntax.RedirOperator, target abstract.Arg
 // finish emits the effects of redirections once the command is known that they
 // belong to.
 func (s *Machine) finish(r redirs, o *Outcome, cmd syntax.Command) {
-	for _, f := range r.files {
-		if !HarmlessDevice(f.target) {
-			s.opened(f, r, *o, cmd)
+	if len(r.files) > 0 {
+		reads := s.readFilesOf(r)
+		for _, f := range r.files {
+			if !HarmlessDevice(f.target) {
+				s.opened(f, reads, *o, cmd)
+			}
 		}
 	}
 	if r.stdout {
@@ -436,7 +438,7 @@ func (s *Machine) finish(r redirs, o *Outcome, cmd syntax.Command) {
 	}
 }
 
-func (s *Machine) opened(f redirected, r redirs, o Outcome, cmd syntax.Command) {
+func (s *Machine) opened(f redirected, reads *readFiles, o Outcome, cmd syntax.Command) {
 	if f.target.HasPrefix("/dev/tcp/") || f.target.HasPrefix("/dev/udp/") {
 		s.socket(f, o.Out, cmd)
 		return
@@ -450,7 +452,7 @@ func (s *Machine) opened(f redirected, r redirs, o Outcome, cmd syntax.Command) 
 		return
 	}
 	e := abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: f.verb, Forced: f.forced, Command: s.first}
-	if f.verb == "write" && f.stdout && (o.Out.Text == "" || s.readsItself(f, r)) {
+	if f.verb == "write" && f.stdout && (o.Out.Text == "" || reads.has(s, f.target)) {
 		e.Verb, e.Leaves = "truncate", 1
 	}
 	s.DiskWrite(f.target)
@@ -460,18 +462,33 @@ func (s *Machine) opened(f redirected, r redirs, o Outcome, cmd syntax.Command) 
 	}
 }
 
-// readsItself reports whether a pipeline reads the file that its output goes
-// to: the shell empties it before anything is read.
-func (s *Machine) readsItself(f redirected, r redirs) bool {
-	same := func(other redirected) bool { return other.verb == "read" && other.target.Text == f.target.Text }
-	if f.target.Known() && slices.ContainsFunc(r.files, same) {
-		return true
+// readFiles are the files that a pipeline reads, for the question whether it reads
+// the file that its output goes to: the shell empties that before anything is read.
+type readFiles struct {
+	named   map[string]bool         // as redirections of the same command name them
+	effects map[abstract.Value]bool // targets of the effects up to next
+	next    int
+}
+
+func (s *Machine) readFilesOf(r redirs) *readFiles {
+	reads := &readFiles{named: map[string]bool{}, effects: map[abstract.Value]bool{}, next: min(r.begin, len(s.Out.Effects))}
+	for _, f := range r.files {
+		if f.verb == "read" {
+			reads.named[f.target.Text] = true
+		}
 	}
-	target := f.target.Value()
-	since := s.Out.Effects[min(r.begin, len(s.Out.Effects)):]
-	return target.Sure == abstract.Literal && slices.ContainsFunc(since, func(e abstract.RawEffect) bool {
-		return e.Kind == engine.EffectFileRead && e.Verb == "read" && e.Host == s.Frame.Host && e.Target == target
-	})
+	return reads
+}
+
+// has reports whether the pipeline reads the target. It looks at each effect once.
+func (reads *readFiles) has(s *Machine, target abstract.Arg) bool {
+	for ; reads.next < len(s.Out.Effects); reads.next++ {
+		if e := s.Out.Effects[reads.next]; e.Kind == engine.EffectFileRead && e.Verb == "read" && e.Host == s.Frame.Host {
+			reads.effects[e.Target] = true
+		}
+	}
+	value := target.Value()
+	return target.Known() && reads.named[target.Text] || value.Sure == abstract.Literal && reads.effects[value]
 }
 
 // isProcess reports whether the target of > is a process substitution, whose commands
