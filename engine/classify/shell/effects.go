@@ -300,10 +300,11 @@ type redirs struct {
 }
 
 type redirected struct {
-	target abstract.Arg
-	verb   string // read, write, append
-	forced bool
-	stdout bool
+	target  abstract.Arg
+	verb    string // read, write, append
+	forced  bool
+	stdout  bool
+	process bool // the target is a process substitution, whose commands have been interpreted already
 }
 
 // redirections evaluates the redirections of a statement, which happens before
@@ -321,7 +322,11 @@ func (s *Machine) redirections(list []*syntax.Redirect) redirs {
 			continue
 		}
 		for _, target := range s.alternatives(x.Word) {
+			before := len(r.files)
 			s.redirect(&r, x, target, &null)
+			for i := before; i < len(r.files); i++ {
+				r.files[i].process = isProcess(x.Word)
+			}
 		}
 	}
 	return r
@@ -443,8 +448,7 @@ func (s *Machine) opened(f redirected, reads *readFiles, o Outcome, cmd syntax.C
 		s.socket(f, o.Out, cmd)
 		return
 	}
-	if f.target.From != nil || f.verb != "read" && f.target.Value().Sure == abstract.Unknown && f.target.Tail() == "" &&
-		f.target.Taint == 0 && isProcess(f) {
+	if f.target.From != nil || f.verb != "read" && f.process {
 		return
 	}
 	if f.verb == "read" {
@@ -491,9 +495,14 @@ func (reads *readFiles) has(s *Machine, target abstract.Arg) bool {
 	return target.Known() && reads.named[target.Text] || value.Sure == abstract.Literal && reads.effects[value]
 }
 
-// isProcess reports whether the target of > is a process substitution, whose commands
-// have been interpreted already.
-func isProcess(f redirected) bool { return f.target.Quoted && f.target.Text == abstract.HoleText }
+// isProcess reports whether a word is a process substitution.
+func isProcess(w *syntax.Word) bool {
+	if w == nil || len(w.Parts) != 1 {
+		return false
+	}
+	_, is := w.Parts[0].(*syntax.ProcSubst)
+	return is
+}
 
 // socket is a redirection to /dev/tcp/HOST/PORT, which bash opens itself. A command's
 // output is sent through it, like the body of a request.
