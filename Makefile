@@ -72,7 +72,7 @@ fidelity: ## all tests with complete sweeps: 10,000 calls reproduce, every flipp
 	$(TEST) -count=1 ./...
 
 bench: ## benchmark ratios, measured side by side in one run
-	$(GO) test -tags bench -run 'TestRatios|TestSimulateRatios|TestSimulateMemory' -count=1 -v -timeout 30m ./cmd/reviewer
+	$(GO) test -tags bench -run 'TestRatios|TestSimulateRatios|TestSimulateMemory' -count=1 -v -timeout 60m ./cmd/reviewer
 
 bench-limits: ## the ratios that must stay below a limit; a minute
 	$(GO) test -tags bench -run TestRatioLimits -count=1 -v -timeout 10m ./cmd/reviewer

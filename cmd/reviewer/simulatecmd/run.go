@@ -170,11 +170,11 @@ func (r *comparing) run(ctx context.Context) error {
 	return nil
 }
 
-// limitMemory lets garbage be collected sooner when the process approaches 240 MB, unless
+// limitMemory lets garbage be collected sooner when the process approaches 200 MB, unless
 // its user has set a limit. Less than 60 MB are in use at a time. It returns a function that
 // ends this.
 func limitMemory() (end func()) {
-	const limit = 240 << 20
+	const limit = 200 << 20
 	before := debug.SetMemoryLimit(-1)
 	if before != math.MaxInt64 {
 		return func() {}

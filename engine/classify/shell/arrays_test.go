@@ -49,7 +49,7 @@ func TestAppendedTexts(t *testing.T) {
 	}
 }
 
-// A write to a file of which nothing is known is seen, a process substitution is not a file.
+// A write to an unknown file is seen; a process substitution is not a file.
 func TestUnknownRedirections(t *testing.T) {
 	for src, want := range map[string]int{`echo > "${a[$i]}"`: 1, `echo >> "$1"`: 1, `echo > >(cat)`: 0, `echo 2> >(cat >&2)`: 0} {
 		out := Interpret(src, Input{Cwd: abstract.Value{Sure: abstract.Literal, Text: "/srv"}, Home: "/home/ana"})
