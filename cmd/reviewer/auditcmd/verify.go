@@ -64,10 +64,14 @@ func keys(a *cli.App, selectors []string) ([]engine.SessionKey, error) {
 func readSeals(path string) ([]audit.SealLine, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read seals: %w", err)
+		return nil, fmt.Errorf("--against %s: %w", path, cli.WithoutCall(err))
 	}
 	defer f.Close()
-	return audit.ReadSeals(f)
+	seals, err := audit.ReadSeals(f)
+	if err != nil {
+		return nil, fmt.Errorf("--against %s: is not a file of seals, which `reviewer audit seal --to FILE` writes: %w", path, cli.WithoutCall(err))
+	}
+	return seals, nil
 }
 
 // verification is what verifying found.
