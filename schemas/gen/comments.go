@@ -9,12 +9,13 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // module is the prefix of this module's import paths.
@@ -160,13 +161,13 @@ func sentence(above, behind *ast.CommentGroup, names []string) string {
 }
 
 // values is the beginning of a text that lists values: "ran or failed; …".
-var values = regexp.MustCompile(`^\w+ or \w+[:;]`)
+var values = engine.Regexp(`^\w+ or \w+[:;]`)
 
 // startsWithName reports whether a text starts with a name or a value, not with a word: "lost is
 // 90 or more" is about the field lost, if there is one.
 func startsWithName(text string, names []string) bool {
 	word, rest, _ := strings.Cut(text, " ")
 	verb, _, _ := strings.Cut(rest, " ")
-	return word != strings.ToLower(word) || strings.ContainsAny(word, "./_:") || values.MatchString(text) ||
+	return word != strings.ToLower(word) || strings.ContainsAny(word, "./_:") || values().MatchString(text) ||
 		(verb == "is" || verb == "are") && word != "what" && slices.Contains(names, word)
 }

@@ -69,7 +69,8 @@ func readSeals(path string) ([]audit.SealLine, error) {
 	defer f.Close()
 	seals, err := audit.ReadSeals(f)
 	if err != nil {
-		return nil, fmt.Errorf("--against %s: is not a file of seals, which `reviewer audit seal --to FILE` writes: %w", path, cli.WithoutCall(err))
+		return nil, fmt.Errorf("--against %s: is not a file of seals, which `reviewer audit seal --to FILE` writes: %w", path,
+			cli.WithoutCall(err))
 	}
 	return seals, nil
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/spf13/cobra"
 )
 
@@ -19,7 +19,7 @@ func plainArguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 		if err == nil {
 			return nil
 		}
-		counts := receivedCount.FindStringSubmatch(err.Error())
+		counts := receivedCount().FindStringSubmatch(err.Error())
 		switch {
 		case counts != nil:
 			most, _ := strconv.Atoi(counts[1])
@@ -32,7 +32,7 @@ func plainArguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 }
 
 // receivedCount matches cobra's errors about the number of arguments.
-var receivedCount = regexp.MustCompile(`^accepts (?:at most |between \d+ and )?(\d+) arg\(s\), received \d+$`)
+var receivedCount = engine.Regexp(`^accepts (?:at most |between \d+ and )?(\d+) arg\(s\), received \d+$`)
 
 // countError is the error for too many arguments, or else for too few.
 func countError(cmd *cobra.Command, args []string, most int) error {
@@ -43,11 +43,11 @@ func countError(cmd *cobra.Command, args []string, most int) error {
 }
 
 // flagGroup matches cobra's error about flags that exclude each other.
-var flagGroup = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
+var flagGroup = engine.Regexp(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
 
 // plainFlags rewords the errors about flags that do not fit together.
 func plainFlags(err error) error {
-	both := flagGroup.FindStringSubmatch(err.Error())
+	both := flagGroup().FindStringSubmatch(err.Error())
 	if both == nil {
 		return err
 	}

@@ -90,8 +90,8 @@ func (r *release) debControl(t target, files []file) []file {
 		size += (len(f.content) + 1023) / 1024
 	}
 	fmt.Fprintf(&control, "Package: reviewer\nVersion: %s\nArchitecture: %s\nMaintainer: %s\nInstalled-Size: %d\n"+
-		"Section: devel\nPriority: optional\nHomepage: %s\nDescription: %s\n %s\n", r.packageVersion(), t.arch, maintainer, size, website, summary,
-		strings.Join(details(), "\n "))
+		"Section: devel\nPriority: optional\nHomepage: %s\nDescription: %s\n %s\n", r.packageVersion(), t.arch, maintainer, size, website,
+		summary, strings.Join(details(), "\n "))
 	return []file{{"control", 0o644, []byte(control.String())}, {"md5sums", 0o644, []byte(sums.String())}}
 }
 

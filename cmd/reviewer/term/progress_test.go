@@ -67,7 +67,7 @@ func TestProgressOffTerminal(t *testing.T) {
 	}
 }
 
-// What is written meanwhile is not behind the line.
+// What is written meanwhile replaces the line.
 func TestProgressAbove(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
 	if err != nil {

@@ -75,7 +75,7 @@ func selector(part string) (Selector, error) {
 	s, err := plainSelector(part)
 	s.Like, s.Unlike, s.After = like, unlike, strings.Trim(after, "'")
 	if slices.Contains(slices.Concat(FilterPatterns(like), FilterPatterns(unlike)), "") {
-		return s, fmt.Errorf("%q has an empty alternative beside |; write \\| for the character", like+unlike)
+		return s, fmt.Errorf("%q has an empty alternative; write \\| for the character |", like+unlike)
 	}
 	if err == nil && several {
 		s.Or = new(Selector)
