@@ -127,13 +127,16 @@ cross: ## build for every platform; vet for Windows and macOS
 # KEY is a file or env:NAME; without one, the release is refused unless ARGS has -unsigned.
 OUT ?= dist
 
+# It is compiled as what it builds is, so that the packages that both have are compiled once.
+RELEASE := CGO_ENABLED=0 $(GO) run -trimpath ./cmd/reviewer/release
+
 release: ## the files of a release: VERSION=v1.2.0 KEY=env:RELEASE_KEY; OUT is the folder (see docs/releasing.md)
-	$(GO) run ./cmd/reviewer/release -version "$(or $(VERSION),$(error set VERSION=v1.2.0))" -out "$(OUT)" $(if $(KEY),-key "$(KEY)") $(ARGS)
+	$(RELEASE) -version "$(or $(VERSION),$(error set VERSION=v1.2.0))" -out "$(OUT)" $(if $(KEY),-key "$(KEY)") $(ARGS)
 
 release-check: ## build the last commit in two folders, each with a cache of its own, and compare; TARGETS=linux/amd64 builds less
 	@dir=$$(mktemp -d); trap 'chmod -R u+w $$dir; rm -rf $$dir' EXIT; commit=$$(git rev-parse HEAD); \
-	for name in one another/folder; do \
-	  git clone -q . $$dir/$$name && git -C $$dir/$$name -c advice.detachedHead=false checkout -q $$commit && (cd $$dir/$$name && GOCACHE=$$dir/cache/$$name $(GO) run ./cmd/reviewer/release -version v0.0.0 \
+	for name in one another/folder; do echo "building in $$dir/$$name"; \
+	  git clone -q . $$dir/$$name && git -C $$dir/$$name -c advice.detachedHead=false checkout -q $$commit && (cd $$dir/$$name && GOCACHE=$$dir/cache/$$name $(RELEASE) -version v0.0.0 \
 	    -unsigned -out $$dir/dist/$$name $(if $(TARGETS),-targets $(TARGETS)) > $$dir/log) || exit 1; \
 	done; \
 	diff -r $$dir/dist/one $$dir/dist/another/folder && echo "the same: $$(wc -l < $$dir/log) files"

@@ -62,7 +62,7 @@ func compressed(in *bufio.Reader) error {
 	if bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
 		return nil
 	}
-	what := "something else"
+	what := ""
 	for _, kind := range []struct {
 		name, magic string
 		at          int
@@ -71,14 +71,14 @@ func compressed(in *bufio.Reader) error {
 		{"lz4", "\x04\x22\x4d\x18", 0}, {"a tar archive without compression", "ustar", 257},
 	} {
 		if len(head) > kind.at && bytes.HasPrefix(head[kind.at:], []byte(kind.magic)) {
-			what = kind.name
+			what = ": " + kind.name
 		}
 	}
 	if len(head) == 0 {
-		what = "empty"
+		what = ": empty"
 	}
 	//lint:ignore ST1005 the dot at the end is the command's last word
-	return fmt.Errorf("is not gzip data: %s; a policy's archive is made with tar -C FOLDER -czf FILE .", what)
+	return fmt.Errorf("is not gzip data%s; a policy's archive is made with tar -C FOLDER -czf FILE .", what)
 }
 
 // truncated rewords the error for an archive that ends too early.

@@ -229,7 +229,11 @@ func (c *rowCheck) program(names string, row rows.Program, n *yaml.Node) {
 		c.hop(hop, nodes["hops"].Content[i])
 	}
 	if row.Wraps != nil {
-		c.function(RowValues(nodes["wraps"])["go"], row.Wraps.Go)
+		wraps := RowValues(nodes["wraps"])
+		c.function(wraps["go"], row.Wraps.Go)
+		if row.Wraps.Writes != "" {
+			c.selector(wraps["writes"], row.Wraps.Writes)
+		}
 	}
 	for _, key := range []string{"before", "cases", "notes"} {
 		cases := map[string][]rows.Case{"before": row.Before, "cases": row.Cases, "notes": row.Notes}[key]

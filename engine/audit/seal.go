@@ -138,10 +138,10 @@ func ReadSeals(r io.Reader) ([]SealLine, error) {
 	for number := 1; in.Scan(); number++ {
 		var line SealLine
 		if err := json.Unmarshal(in.Bytes(), &line); err != nil {
-			return nil, fmt.Errorf("read seals: line %d: %w", number, err)
+			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 		if line.Chain == "" || line.N < 1 || len(line.Head) != hashHex {
-			return nil, fmt.Errorf("read seals: line %d lacks chain, n or head", number)
+			return nil, fmt.Errorf("line %d lacks chain, n or head", number)
 		}
 		lines = append(lines, line)
 	}

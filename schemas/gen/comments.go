@@ -9,10 +9,13 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // module is the prefix of this module's import paths.
@@ -91,12 +94,27 @@ func (c *comments) file(pkg string, tree *ast.File) {
 
 func fieldComments(t *ast.StructType) map[string]string {
 	said := map[string]string{}
+	names := fieldNames(t)
 	for _, f := range t.Fields.List {
 		for _, name := range f.Names {
-			said[name.Name] = sentence(f.Doc, f.Comment)
+			said[name.Name] = sentence(f.Doc, f.Comment, names)
 		}
 	}
 	return said
+}
+
+// fieldNames returns the names of the fields in JSON.
+func fieldNames(t *ast.StructType) []string {
+	var names []string
+	for _, f := range t.Fields.List {
+		if f.Tag == nil {
+			continue
+		}
+		tag, _ := strconv.Unquote(f.Tag.Value)
+		name, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
 }
 
 // constant records the comment of a string constant by its name.
@@ -109,7 +127,7 @@ func (c *comments) constant(pkg string, s *ast.ValueSpec) {
 		return
 	}
 	if value, err := strconv.Unquote(literal.Value); err == nil {
-		c.constants[pkg+"."+s.Names[0].Name] = word{value, sentence(s.Doc, s.Comment)}
+		c.constants[pkg+"."+s.Names[0].Name] = word{value, sentence(s.Doc, s.Comment, nil)}
 	}
 }
 
@@ -124,8 +142,9 @@ func (c *comments) about(prefix, value string) string {
 	return ""
 }
 
-// sentence makes a sentence from the comment at the end of a line, or else above it.
-func sentence(above, behind *ast.CommentGroup) string {
+// sentence makes a sentence from the comment at the end of a line, or else above it. Names of
+// fields and values keep their spelling at its beginning.
+func sentence(above, behind *ast.CommentGroup, names []string) string {
 	text := behind.Text()
 	if text == "" {
 		text = above.Text()
@@ -134,10 +153,21 @@ func sentence(above, behind *ast.CommentGroup) string {
 	if text == "" {
 		return ""
 	}
-	first, size := utf8.DecodeRuneInString(text)
-	word, _, _ := strings.Cut(text, " ")
-	if word == strings.ToLower(word) && !strings.ContainsAny(word, "./_:") { // other words are names and values
+	if !startsWithName(text, names) {
+		first, size := utf8.DecodeRuneInString(text)
 		text = string(unicode.ToUpper(first)) + text[size:]
 	}
 	return strings.TrimSuffix(text, ".") + "."
+}
+
+// values is the beginning of a text that lists values: "ran or failed; …".
+var values = engine.Regexp(`^\w+ or \w+[:;]`)
+
+// startsWithName reports whether a text starts with a name or a value, not with a word: "lost is
+// 90 or more" is about the field lost, if there is one.
+func startsWithName(text string, names []string) bool {
+	word, rest, _ := strings.Cut(text, " ")
+	verb, _, _ := strings.Cut(rest, " ")
+	return word != strings.ToLower(word) || strings.ContainsAny(word, "./_:") || values().MatchString(text) ||
+		(verb == "is" || verb == "are") && word != "what" && slices.Contains(names, word)
 }

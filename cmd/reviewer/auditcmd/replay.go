@@ -30,6 +30,7 @@ func auditReplayCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.NoteMissingHome()
 			report, err := simulate.Replay(cmd.Context(), cli.RecordsOf(store, sessions), PoliciesOf(cmd.Context(), store), cli.Environment())
 			if err != nil {
 				return err

@@ -66,7 +66,7 @@ func transcriptFiles(paths []string) ([]string, error) {
 			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("find transcripts: %w", err)
+			return nil, fmt.Errorf("find transcripts: %s: %w", p, cli.WithoutCall(err))
 		}
 	}
 	if len(files) == 0 {

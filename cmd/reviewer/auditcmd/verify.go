@@ -1,10 +1,8 @@
 package auditcmd
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -65,14 +63,16 @@ func keys(a *cli.App, selectors []string) ([]engine.SessionKey, error) {
 
 func readSeals(path string) ([]audit.SealLine, error) {
 	f, err := os.Open(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("read seals: %s: no such file", path)
-	case err != nil:
-		return nil, fmt.Errorf("read seals: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("--against %s: %w", path, cli.WithoutCall(err))
 	}
 	defer f.Close()
-	return audit.ReadSeals(f)
+	seals, err := audit.ReadSeals(f)
+	if err != nil {
+		return nil, fmt.Errorf("--against %s: is not a file of seals, which `reviewer audit seal --to FILE` writes: %w", path,
+			cli.WithoutCall(err))
+	}
+	return seals, nil
 }
 
 // verification is what verifying found.

@@ -142,7 +142,11 @@ func realFolder(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.EvalSymlinks(abs)
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", fmt.Errorf("workspace %s: %w", dir, cli.WithoutCall(err))
+	}
+	return real, nil
 }
 
 // idForm is the form of an id, and of a number in the current workspace.

@@ -7,7 +7,10 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/spf13/cobra"
 )
 
@@ -54,6 +57,9 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	var names []string
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
+	}
+	if engine.Nearest(args[0], names) == "" {
+		return fmt.Errorf("%w (`%s --help` lists the commands)", err, cmd.CommandPath())
 	}
 	return WithNear(err, args[0], names)
 }

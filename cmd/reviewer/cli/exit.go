@@ -103,6 +103,9 @@ func (a *App) UsageBeforeRun(root *cobra.Command) (wrap func(error) error) {
 	began := false
 	var mark func(*cobra.Command)
 	mark = func(cmd *cobra.Command) {
+		if cmd.Args != nil {
+			cmd.Args = plainArguments(cmd.Args)
+		}
 		if run := cmd.RunE; run != nil {
 			cmd.RunE = func(cmd *cobra.Command, args []string) error {
 				began = true
@@ -123,18 +126,8 @@ func (a *App) UsageBeforeRun(root *cobra.Command) (wrap func(error) error) {
 		if err == nil || began {
 			return err
 		}
-		return &term.UsageError{Err: exclusive(err)}
+		return &term.UsageError{Err: plainFlags(err)}
 	}
-}
-
-// exclusive rewords cobra's error about flags that exclude each other.
-func exclusive(err error) error {
-	_, set, found := strings.Cut(err.Error(), " are set none of the others can be; [")
-	names := strings.Fields(strings.TrimSuffix(set, "] were all set"))
-	if !found || len(names) < 2 {
-		return err
-	}
-	return fmt.Errorf("--%s exclude each other: give one of them", strings.Join(names, " and --"))
 }
 
 // helpOfUnknown makes --help after an unknown subcommand an error: cobra would print

@@ -25,6 +25,9 @@ func FlagError(cmd *cobra.Command, err error) error {
 			return fmt.Errorf("--%s %s: expected %s", wrong.GetFlag().Name, wrong.GetValue(), expected)
 		}
 	}
+	if alone := (*pflag.ValueRequiredError)(nil); errors.As(err, &alone) {
+		return fmt.Errorf("--%s needs a value (`%s --help` lists the flags)", alone.GetFlag().Name, cmd.CommandPath())
+	}
 	return err
 }
 

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -26,6 +29,18 @@ func (a *App) StateHome() (string, error) {
 		return "", err
 	}
 	return usualStateHome(runtime.GOOS, home, a.Env("LOCALAPPDATA")), nil
+}
+
+// NoteMissingHome writes a note on standard error if the state directory that was named does
+// not exist, for commands that only read it. The usual one is missing before the first call.
+func (a *App) NoteMissingHome() {
+	named := cmp.Or(a.Home, a.Env("REVIEWER_HOME"))
+	if named == "" {
+		return
+	}
+	if _, err := os.Stat(named); errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(a.Stderr, "reviewer: the state directory %s does not exist, so nothing is recorded or activated there\n", Masked(named))
+	}
 }
 
 // usualStateHome returns the system's folder for state of programs. local is

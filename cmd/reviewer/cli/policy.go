@@ -42,6 +42,7 @@ func (a *App) ShownPolicy(ctx context.Context, ref string) (*bundles.Effective, 
 // machine is where this machine keeps its policies.
 func (a *App) machine() (active.Machine, error) {
 	home, err := a.StateHome()
+	a.NoteMissingHome()
 	return MachineAt(home), err
 }
 

@@ -74,6 +74,7 @@ func settingsOf(ctx context.Context, a *cli.App, policy, workspace string) (*bun
 	if err != nil {
 		return nil, err
 	}
+	a.NoteMissingHome()
 	return cli.MachineAt(home).Effective(workspace)
 }
 

@@ -90,7 +90,8 @@ func (r *release) debControl(t target, files []file) []file {
 		size += (len(f.content) + 1023) / 1024
 	}
 	fmt.Fprintf(&control, "Package: reviewer\nVersion: %s\nArchitecture: %s\nMaintainer: %s\nInstalled-Size: %d\n"+
-		"Section: devel\nPriority: optional\nHomepage: %s\nDescription: %s\n", r.packageVersion(), t.arch, maintainer, size, website, summary)
+		"Section: devel\nPriority: optional\nHomepage: %s\nDescription: %s\n %s\n", r.packageVersion(), t.arch, maintainer, size, website,
+		summary, strings.Join(details(), "\n "))
 	return []file{{"control", 0o644, []byte(control.String())}, {"md5sums", 0o644, []byte(sums.String())}}
 }
 
@@ -117,7 +118,7 @@ func (r *release) rpm(b *build) ([]byte, error) {
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[b.arch]
 	p, err := rpmpack.NewRPM(rpmpack.RPMMetaData{
 		Name: "reviewer", Version: r.packageVersion(), Release: "1", Arch: arch, Licence: "Apache-2.0", URL: website, Summary: summary,
-		Description: summary + ".", Packager: maintainer, Vendor: maintainer, BuildTime: r.time, BuildHost: "localhost", Compressor: "gzip",
+		Description: strings.Join(details(), "\n"), Packager: maintainer, Vendor: maintainer, BuildTime: r.time, BuildHost: "localhost", Compressor: "gzip",
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -85,11 +86,14 @@ func plainTexts(texts []file) []file {
 }
 
 func (r *release) addNPM(d *folder, p npmPackage, files []file) error {
-	description, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
+	var description bytes.Buffer
+	out := json.NewEncoder(&description)
+	out.SetEscapeHTML(false) // ">=18" as people write it
+	out.SetIndent("", "  ")
+	if err := out.Encode(p); err != nil {
 		return err
 	}
-	files = append(slices.Clone(files), file{"package.json", 0o644, append(description, '\n')})
+	files = append(slices.Clone(files), file{"package.json", 0o644, description.Bytes()})
 	content, err := tarGzip(under("package", files), r.time)
 	if err != nil {
 		return err

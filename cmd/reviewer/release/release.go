@@ -22,6 +22,15 @@ const (
 	summary = "Policy for coding agents: reviews each tool call before and after it runs"
 )
 
+// details are the lines that package managers show below the summary.
+func details() []string {
+	return []string{
+		"It parses each shell command, file write and fetch of a coding agent before it",
+		"runs, evaluates policy as code (Rego and CEL), and answers allow, warn, modify,",
+		"ask or block. Every decision is written to a hash-chained log.",
+	}
+}
+
 // program is one that is shipped.
 type program struct{ name, pkg string }
 

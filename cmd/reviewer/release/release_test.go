@@ -358,6 +358,9 @@ func TestDeb(t *testing.T) {
 			t.Errorf("%s is %q, want %q", field, got, want)
 		}
 	}
+	if got := command(t, dir, 0, "dpkg-deb", "-f", deb, "Description"); !strings.HasPrefix(got, summary+"\n It parses each") {
+		t.Errorf("the description is %q", got)
+	}
 	out, control := t.TempDir(), t.TempDir()
 	command(t, dir, 0, "dpkg-deb", "-x", deb, out)
 	for _, name := range []string{"reviewer", "reviewer-hook"} {
@@ -415,6 +418,9 @@ func TestPackageDescriptions(t *testing.T) {
 		doc := tarFiles(t, read(t, dir, "npm", name+"-1.2.0-rc.1.tgz"))["package/package.json"].content
 		if err := json.Unmarshal(doc, &p); err != nil {
 			t.Fatalf("%s: %v", name, err)
+		}
+		if bytes.Contains(doc, []byte(`\u`)) {
+			t.Errorf("%s has escaped characters:\n%s", name, doc)
 		}
 		return p
 	}

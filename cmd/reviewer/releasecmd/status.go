@@ -34,6 +34,7 @@ func policyStatusCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.NoteMissingHome()
 			doc := statusOf(cmd.Context(), store, time.Now().UnixMilli())
 			if err := out.Write(a.Stdout, func(w io.Writer) error { return showStatus(a, w, &out, doc) }); err != nil {
 				return err

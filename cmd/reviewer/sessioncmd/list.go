@@ -44,8 +44,12 @@ func sessionListCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			none := "no session is recorded in " + store.Dir
+			if len(sessions) > 0 {
+				none = "no such session is recorded in " + store.Dir
+			}
 			sessions = slices.DeleteFunc(sessions, func(s audit.Session) bool { return s.N > 0 && (s.Last < from || !worksIn(s, workspace)) })
-			return out.Write(a.Stdout, func(w io.Writer) error { return listSessions(a, w, &out, store.Dir, sessions) })
+			return out.Write(a.Stdout, func(w io.Writer) error { return listSessions(a, w, &out, none, sessions) })
 		},
 	}
 	since.Flags(cmd, "only sessions with a record since this time")
@@ -81,7 +85,8 @@ type listedSession struct {
 	Patterns map[string]int64 `json:"patterns"` // id -> number of calls at which it was found
 }
 
-func listSessions(a *cli.App, w io.Writer, out *term.Output, dir string, sessions []audit.Session) error {
+// listSessions writes the list, or a sentence for an empty one.
+func listSessions(a *cli.App, w io.Writer, out *term.Output, none string, sessions []audit.Session) error {
 	if out.Format == "json" {
 		docs := []listedSession{}
 		for _, s := range sessions {
@@ -90,7 +95,7 @@ func listSessions(a *cli.App, w io.Writer, out *term.Output, dir string, session
 		return term.WriteList(w, "sessions", docs)
 	}
 	if len(sessions) == 0 {
-		fmt.Fprintf(w, "no such session is recorded in %s\n", dir)
+		fmt.Fprintln(w, none)
 		return nil
 	}
 	p, width := a.Paint(out), a.Width(out)

@@ -271,8 +271,12 @@ func (r *comparing) speed() string {
 	if n == 0 || took <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s decisions in %.1f s: %s a second, %d µs each", term.Thousands(n), took.Seconds(),
-		term.Thousands(int64(float64(n)/took.Seconds())), took.Microseconds()/n)
+	rate, each := float64(n)/took.Seconds(), took/time.Duration(n)
+	if each >= 100*time.Millisecond {
+		return fmt.Sprintf("%s decisions in %.1f s: %.1f a second", term.Thousands(n), took.Seconds(), rate)
+	}
+	return fmt.Sprintf("%s decisions in %.1f s: %s a second, %d µs each", term.Thousands(n), took.Seconds(), term.Thousands(int64(rate)),
+		each.Microseconds())
 }
 
 // open opens a session again by its id.

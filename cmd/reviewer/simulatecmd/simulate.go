@@ -164,7 +164,7 @@ func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) e
 	}
 	r, err := prepare(ctx, a, s, p)
 	if err == nil {
-		s.begin(a)
+		p.Above(func() { s.begin(a) })
 		if err = r.run(ctx); err == nil && s.key == "" {
 			r.addExamples(ctx)
 		}

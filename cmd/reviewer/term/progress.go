@@ -20,7 +20,8 @@ type Progress struct {
 	Bytes     atomic.Int64 // bytes that were read
 	Decisions atomic.Int64
 
-	out  *os.File // nil: no terminal
+	out  *os.File   // nil: no terminal
+	line sync.Mutex // held while something is written to the terminal
 	stop chan struct{}
 	done sync.WaitGroup
 }
@@ -45,7 +46,9 @@ func (p *Progress) draw() {
 	ticker := time.NewTicker(redraw)
 	defer ticker.Stop()
 	for {
+		p.line.Lock()
 		p.show(p.out, terminalWidth(p.out), time.Since(p.start))
+		p.line.Unlock()
 		select {
 		case <-p.stop:
 			fmt.Fprint(p.out, eraseLine)
@@ -61,6 +64,16 @@ const eraseLine = "\r\x1b[K"
 func (p *Progress) show(w io.Writer, width int, elapsed time.Duration) {
 	v := advance{p.Bytes.Load(), p.Total.Load(), p.Decisions.Load(), elapsed}
 	fmt.Fprint(w, eraseLine+v.line(width))
+}
+
+// Above writes something else to the terminal. It removes the line, which is drawn again below.
+func (p *Progress) Above(write func()) {
+	p.line.Lock()
+	defer p.line.Unlock()
+	if p.out != nil {
+		fmt.Fprint(p.out, eraseLine)
+	}
+	write()
 }
 
 // End removes the line. Only its first call has an effect.

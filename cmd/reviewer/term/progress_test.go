@@ -2,6 +2,9 @@ package term
 
 import (
 	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +64,22 @@ func TestProgressOffTerminal(t *testing.T) {
 	p.show(&out, 80, time.Second)
 	if got := out.String(); !strings.HasPrefix(got, eraseLine+"[#") || !strings.Contains(got, " 50%") {
 		t.Errorf("shown: %q", got)
+	}
+}
+
+// What is written meanwhile replaces the line.
+func TestProgressAbove(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	p := &Progress{out: f}
+	p.show(f, 80, 0)
+	p.Above(func() { fmt.Fprintln(f, "comparing") })
+	got, err := os.ReadFile(f.Name())
+	if want := eraseLine + "looking for sessions…" + eraseLine + "comparing\n"; err != nil || string(got) != want {
+		t.Errorf("written: %q, %v; want %q", got, err, want)
 	}
 }
 

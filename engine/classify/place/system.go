@@ -42,7 +42,7 @@ func (r *Resolver) Here(p string) bool {
 // there. So only one of the names of a file is used from here on.
 func (r *Resolver) public(p string) string {
 	if r.mac {
-		p = norm.NFC.String(p)
+		p = norm.NFC.String(firm(p))
 	}
 	rest, found := strings.CutPrefix(p, "/private")
 	if !found && r.mac && len(p) >= 8 && strings.EqualFold(p[:8], "/private") {
@@ -52,6 +52,26 @@ func (r *Resolver) public(p string) string {
 		if tail, ok := belowFold(dir, rest); ok && found && r.mac {
 			return dir + tail
 		}
+	}
+	return p
+}
+
+// firm returns the usual name of a file of macOS for the names under which the system also has
+// it: /System/Volumes/Data is the volume whose folders are seen in /, the prefixes /.nofollow
+// and /.resolve/N restrict links, and a.txt/..namedfork/data is a.txt.
+func firm(p string) string {
+	if at := strings.Index(strings.ToLower(p), "/..namedfork/"); at > 0 {
+		p = p[:at]
+	}
+	if rest, ok := belowFold("/.nofollow", p); ok {
+		p = path.Clean("/" + rest)
+	}
+	if rest, ok := belowFold("/.resolve", p); ok {
+		_, rest, _ = strings.Cut(strings.TrimPrefix(rest, "/"), "/")
+		p = path.Clean("/" + rest)
+	}
+	if rest, ok := belowFold("/System/Volumes/Data", p); ok {
+		p = path.Clean("/" + rest)
 	}
 	return p
 }

@@ -110,11 +110,15 @@ func TestMacNames(t *testing.T) {
 		{"/etc/pam.d/sudo system startup", []string{"/etc/pam.d/sudo", "/private/etc/pam.d/sudo"}},
 		{"/var/db/a system", []string{"/var/db/a", "/private/var/db/a"}},
 		{"/etc root system_config", []string{"/etc", "/private/etc"}},
-		{"/tmp/a temp", []string{"/tmp/a", "/private/tmp/a", "/TMP/a"}},
+		{"/tmp/a temp", []string{"/tmp/a", "/private/tmp/a", "/TMP/a", "/System/Volumes/Data/private/tmp/a"}},
 		{"/var/folders/x/a temp", []string{"/var/folders/x/a", "/private/var/folders/x/a"}},
-		{"./.env inside env_file", []string{".env", "/Users/kim/shop/.env", "/users/KIM/Shop/.env", ".ENV"}},
-		{"~/.ssh/id_rsa home credential", []string{"~/.ssh/id_rsa", "/users/kim/.ssh/id_rsa", "/Users/Kim/.SSH/id_rsa", "~/.ſsh/id_rsa"}},
-		{"~/.local/state/reviewer/key home guard is", []string{"~/.local/state/reviewer/key", "~/.Local/STATE/reviewer/key", "/USERS/kim/.local/state/Reviewer/key"}},
+		{"./.env inside env_file", []string{".env", "/Users/kim/shop/.env", "/users/KIM/Shop/.env", ".ENV",
+			"/System/Volumes/Data/Users/kim/shop/.env", ".env/..namedfork/data"}},
+		{"~/.ssh/id_rsa home credential", []string{"~/.ssh/id_rsa", "/users/kim/.ssh/id_rsa", "/Users/Kim/.SSH/id_rsa", "~/.ſsh/id_rsa",
+			"/System/Volumes/Data/Users/kim/.ssh/id_rsa", "/system/volumes/DATA/users/kim/.ssh/id_rsa", "/.nofollow/Users/kim/.ssh/id_rsa",
+			"/.resolve/1/System/Volumes/Data/Users/kim/.ssh/id_rsa", "~/.ssh/id_rsa/..namedfork/rsrc"}},
+		{"~/.local/state/reviewer/key home guard is", []string{"~/.local/state/reviewer/key", "~/.Local/STATE/reviewer/key", "/USERS/kim/.local/state/Reviewer/key",
+			"/System/Volumes/Data/Users/kim/.local/state/reviewer/key"}},
 		{"~/Library/LaunchAgents/a.plist home startup", []string{"~/Library/LaunchAgents/a.plist", "/users/kim/library/launchagents/a.plist"}},
 		{"/Library/LaunchDaemons/a.plist system startup", []string{"/Library/LaunchDaemons/a.plist", "/library/launchdaemons/a.plist"}},
 		{"~/Library/Keychains/login.keychain-db home credential", []string{"~/Library/Keychains/login.keychain-db", "~/library/keychains/login.keychain-db"}},
@@ -133,7 +137,8 @@ func TestMacNames(t *testing.T) {
 // TestPrivateIsNoMacElsewhere: on Linux these are other files.
 func TestPrivateIsNoMacElsewhere(t *testing.T) {
 	r := NewResolver(World{System: "linux", Home: "/home/kim"}, "/srv/shop", classifytest.Rows())
-	for name, want := range map[string]string{"/ETC/hosts": "/ETC/hosts outside system_config", "/private/var/a": "/private/var/a system", "/srv/Shop/.env": "/srv/Shop/.env outside env_file"} {
+	for name, want := range map[string]string{"/ETC/hosts": "/ETC/hosts outside system_config", "/private/var/a": "/private/var/a system", "/System/Volumes/Data/a": "/System/Volumes/Data/a system",
+		"/srv/Shop/.env": "/srv/Shop/.env outside env_file"} {
 		if got := said(r, name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}

@@ -404,8 +404,8 @@ func filtered(list []abstract.Arg, s rows.Selector) (some []abstract.Arg) {
 		if s.After != "" {
 			a = a.With(rest)
 		}
-		fits := s.Like == "" || like(strings.Split(s.Like, "|"), a)
-		if begins && fits && (s.Unlike == "" || !rows.Fits(strings.Split(s.Unlike, "|"), a.Text)) {
+		fits := s.Like == "" || like(rows.FilterPatterns(s.Like), a)
+		if begins && fits && (s.Unlike == "" || !rows.Fits(rows.FilterPatterns(s.Unlike), a.Text)) {
 			some = append(some, a)
 		}
 	}

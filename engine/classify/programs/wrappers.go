@@ -47,7 +47,7 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 		c.Shell.GuardVariable(name.Text)
 		c.Shell.TakesMarker(name.Text)
 	}
-	c.Writes("create", values(o, w.Writes)...)
+	wrapperWrites(c, w, o)
 	runsPackage(c, w, o, rest)
 	if code, ok := o.Get(strings.Fields(w.Code)...); ok && w.Code != "" {
 		return under(c, w, o, func() shell.Outcome { return c.Shell.Embed(code, c.Name, false) }), true
@@ -56,6 +56,17 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 		return shell.Outcome{}, false
 	}
 	return unwrap(c, w, o, rest)
+}
+
+// wrapperWrites records the files that a wrapper itself writes.
+func wrapperWrites(c *shell.Call, w rows.Wrapper, o shell.Options) {
+	if w.Writes == "" {
+		return
+	}
+	own := *c
+	own.Opts = o
+	r := &rowReader{Call: &own, operands: o.Operands}
+	c.Writes("create", r.selected(w.Writes)...)
 }
 
 // behind runs the words after one of the options that the row names.
@@ -335,6 +346,7 @@ func replaceMark(argv []abstract.Arg, mark string, with abstract.Arg) []abstract
 func parallel(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	s := c.Shell
 	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: padded(p.Wraps.Values)})
+	wrapperWrites(c, *p.Wraps, o)
 	var template, items []abstract.Arg
 	list := &template
 	for _, a := range o.Operands {
@@ -377,6 +389,7 @@ func shellCode(template []abstract.Arg) bool {
 // scriptCommand handles script(1): -c takes code on Linux, operands are the command on BSD.
 func scriptCommand(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	o := shell.ParseOptions(c.Args, shell.Program{Values: padded(p.Wraps.Values)})
+	wrapperWrites(c, *p.Wraps, o)
 	if code, ok := o.Get(strings.Fields(p.Wraps.Code)...); ok {
 		return c.Nested(func() shell.Outcome { return c.Shell.Embed(code, "script", false) }), true
 	}

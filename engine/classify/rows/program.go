@@ -136,7 +136,7 @@ type Wrapper struct {
 	FetchesWith string `json:"fetches_with,omitempty" yaml:"fetches_with"` // only with one of these words first
 	From        string `json:"from,omitempty" yaml:"from"`                 // options whose value is the source of the command
 	Named       bool   `json:"named,omitempty" yaml:"named"`               // the command's own name can give its source too
-	Writes      string `json:"writes,omitempty" yaml:"writes"`             // options whose value is a file that the wrapper writes
+	Writes      string `json:"writes,omitempty" yaml:"writes"`             // a selector: files that the wrapper itself writes
 	Before      string `json:"before,omitempty" yaml:"before"`             // a Go function that inspects the arguments before the command runs
 	Go          string `json:"go,omitempty" yaml:"go"`                     // a Go function that reads the arguments
 }

@@ -17,7 +17,7 @@ type Selector struct {
 	Options string    // for options: the options whose values are selected
 	Text    string    // for text
 	After   string    // only words that start with this, without it
-	Like    string    // only words that match, and unknown ones: a|b, a*
+	Like    string    // only words that match, and unknown ones: a|b, a*; \| is a bar
 	Unlike  string    // no words that match
 	Or      *Selector // what is selected if this selects nothing
 }
@@ -51,7 +51,7 @@ const (
 // "like" those that match a pattern, and "unlike" the others. What follows "or" is
 // selected if there are none:
 //
-//	operands after of=, -ex after 'shell ', operands like /dev/* or last, -d or =.
+//	operands after of=, -ex after 'shell ', operands like /dev/* or last, -d or =., -o unlike \|*|!*
 func Selectors(text string) ([]Selector, error) {
 	var list []Selector
 	for part := range strings.SplitSeq(text, ",") {
@@ -74,6 +74,9 @@ func selector(part string) (Selector, error) {
 	part, after, _ := strings.Cut(part, " after ")
 	s, err := plainSelector(part)
 	s.Like, s.Unlike, s.After = like, unlike, strings.Trim(after, "'")
+	if slices.Contains(slices.Concat(FilterPatterns(like), FilterPatterns(unlike)), "") {
+		return s, fmt.Errorf("%q has an empty alternative; write \\| for the character |", like+unlike)
+	}
 	if err == nil && several {
 		s.Or = new(Selector)
 		*s.Or, err = selector(other)
@@ -131,6 +134,18 @@ func SubPatterns(text string) []SubPattern {
 			p = append(p, strings.Split(word, "|"))
 		}
 		list = append(list, p)
+	}
+	return list
+}
+
+// FilterPatterns splits the patterns of "like" and "unlike": a|b. In a pattern, \| is a bar.
+func FilterPatterns(text string) []string {
+	if text == "" {
+		return nil
+	}
+	list := strings.Split(strings.ReplaceAll(text, `\|`, "\x00"), "|")
+	for i := range list {
+		list[i] = strings.ReplaceAll(list[i], "\x00", "|")
 	}
 	return list
 }

@@ -25,9 +25,18 @@ func TestSelectors(t *testing.T) {
 			t.Errorf("Selectors(%q) = %+v, %v; want %+v", c.text, got, err, c.want)
 		}
 	}
-	for _, text := range []string{"", "operand", "operands x", "first", "operands or", "-d or nothing", "operand 1-2"} {
+	for _, text := range []string{"", "operand", "operands x", "first", "operands or", "-d or nothing", "operand 1-2", "operands unlike |*",
+		"operands like a||b"} {
 		if got, err := Selectors(text); err == nil {
 			t.Errorf("Selectors(%q) = %+v; want an error", text, got)
+		}
+	}
+}
+
+func TestFilterPatterns(t *testing.T) {
+	for text, want := range map[string][]string{"": nil, "a": {"a"}, "a|b*": {"a", "b*"}, `\|*|!*`: {"|*", "!*"}, `a\|b`: {"a|b"}} {
+		if got := FilterPatterns(text); !reflect.DeepEqual(got, want) {
+			t.Errorf("FilterPatterns(%q) = %q; want %q", text, got, want)
 		}
 	}
 }
