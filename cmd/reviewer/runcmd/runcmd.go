@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine/run"
@@ -183,10 +182,22 @@ func (p *plan) run(ctx context.Context) (r *run.Run, err error) {
 		}
 		o.Confine, o.Env = c.box, c.environment(o.Env)
 	}
+	if o.Interrupt != nil && o.Lines != nil { // what the client answers is read
+		p.observer.tell.say = p.say
+	}
 	if r, err = run.Start(ctx, o); err == nil {
 		p.started.Store(r)
 	}
 	return r, err
+}
+
+// say passes a line to the client, between those of whoever started the run.
+func (p *plan) say(line []byte) error {
+	r := p.started.Load()
+	if r == nil {
+		return run.ErrBusy
+	}
+	return r.Say(line)
 }
 
 // startResident starts the process that answers hooks, as hooks do. The run ignores it: it continues afterwards.
@@ -210,12 +221,13 @@ func (p *plan) detach(env []string, args ...string) error {
 func (p *plan) options() run.Options {
 	o := run.Options{Command: p.command, Dir: p.dir, Env: os.Environ(), Limits: p.settings.limits(), Review: p.observer.review,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Wait: p.flags.wait || p.settings.Run.Leftover == "wait",
-		Interval: time.Duration(p.settings.Run.Check) * time.Millisecond, Grace: max(time.Duration(p.settings.Run.Grace)*time.Millisecond, 1)}
+		Interval: milliseconds(p.settings.Run.Check), Grace: max(milliseconds(p.settings.Run.Grace), 1),
+		KillWait: milliseconds(p.settings.Run.KillWait), Near: p.observer.near, NearShare: p.settings.Run.TellShare}
 	if program := cli.Program(); run.HelperPossible {
 		o.Helper = []string{program, helperName}
 	}
-	if known := findAgent(p.agent); known.interrupt != nil {
-		o.Interrupt = known.interrupt(p.command)
+	if known := findAgent(p.agent); known.talks(p.command) {
+		o.Interrupt = known.interrupt()
 	}
 	if !term.IsTerminal(int(os.Stdout.Fd())) && hasStream(p.agent) {
 		o.Lines = p.observer.line
