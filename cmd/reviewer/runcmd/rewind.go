@@ -46,7 +46,7 @@ func (f *followed) took(r *engine.Record) {
 	if f.calls == nil {
 		f.calls = map[string]string{}
 	}
-	if facts := r.Act.Checkpoint; facts != nil && facts.ID != "" && f.calls[facts.ID] == "" && r.Agent == "" {
+	if facts := r.Act.Checkpoint; facts != nil && facts.ID != "" && f.calls[facts.ID] == "" && r.Agent == engine.MainAgent {
 		f.calls[facts.ID] = r.Call
 	}
 }
@@ -54,7 +54,7 @@ func (f *followed) took(r *engine.Record) {
 // wentBack remembers a rollback.
 func (f *followed) wentBack(r *engine.Record) {
 	facts := r.Act.Rollback
-	if facts != nil && r.Act.Result == engine.RollbackRestored && r.Agent == "" {
+	if facts != nil && r.Act.Result == engine.RollbackRestored && r.Agent == engine.MainAgent {
 		f.rollbacks = append(f.rollbacks, rollback{f.key, f.calls[facts.Checkpoint], facts.Text})
 	}
 }

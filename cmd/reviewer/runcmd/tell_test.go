@@ -156,8 +156,8 @@ func TestRewinds(t *testing.T) {
 		}
 		o.p.settings.Run.Rewind = !c.off
 		f := &followed{key: engine.SessionKey{Harness: "claude-code", Session: "s-1"}}
-		f.add(&engine.Record{Kind: engine.KindAct, Call: c.call, Act: &engine.Act{Kind: engine.ActCheckpoint, Checkpoint: &engine.CheckpointFacts{ID: "c-1"}}})
-		f.add(&engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.CheckpointRollback, Result: engine.RollbackRestored,
+		f.add(&engine.Record{Kind: engine.KindAct, Agent: engine.MainAgent, Call: c.call, Act: &engine.Act{Kind: engine.ActCheckpoint, Checkpoint: &engine.CheckpointFacts{ID: "c-1"}}})
+		f.add(&engine.Record{Kind: engine.KindAct, Agent: engine.MainAgent, Act: &engine.Act{Kind: engine.CheckpointRollback, Result: engine.RollbackRestored,
 			Rollback: &engine.RollbackFacts{Checkpoint: "c-1", Text: "restored"}}})
 		o.sessions = append(o.sessions, f)
 		o.rewind()
