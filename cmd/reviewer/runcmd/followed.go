@@ -15,6 +15,7 @@ type followed struct {
 	blocked       []Blocked
 	interventions []Made
 	stopped       string // why; empty: it may continue
+	declared      bool   // what was declared is in its log
 	hosts         map[string]bool
 	calls         map[string]string // by the checkpoint that was taken before each
 	rollbacks     []rollback        // that are new

@@ -85,7 +85,9 @@ func (o *observer) review(last bool) run.Reviewed {
 	}
 	stop := ""
 	for _, f := range o.sessions {
-		if f.read(o.p.policy.log); f.stopped != "" && stop == "" {
+		f.read(o.p.policy.log)
+		o.declare(f)
+		if f.stopped != "" && stop == "" {
 			stop = fill(o.p.settings.Run.Texts.Stopped, "why", f.stopped)
 		}
 	}
