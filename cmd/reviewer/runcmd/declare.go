@@ -24,7 +24,7 @@ type declared struct {
 	prompt Prompt
 }
 
-// declare reads what the flags declare. It counts as a person's word, so it is only accepted where a prompt would be: an
+// declare reads what the flags declare. It counts like a prompt, so it is accepted only where one would be: an
 // agent cannot start a run for itself with a wider scope, or with a goal of its own.
 func (p *plan) declare(prompt Prompt) error {
 	if len(p.flags.scope) == 0 && p.flags.goal == "" {
