@@ -10,6 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sessioncmd"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/run"
 )
 
@@ -70,7 +71,8 @@ func (p *plan) scopeOf(list []string) (scope, beyond []string, err error) {
 			continue
 		}
 		if p.profile == profileObserve {
-			return nil, nil, cli.Usage("--scope %s: the observe profile confines nothing, and the workspace is in scope; add --profile workspace or strict", path)
+			return nil, nil, cli.Usage("--scope %s: the observe profile confines nothing, and the workspace is in scope; "+
+				"add --profile workspace or strict", path)
 		}
 		scope = append(scope, real)
 	}
@@ -94,7 +96,8 @@ func (o *observer) declare(f *followed) {
 	if d.goal == "" {
 		return
 	}
-	event := engine.Event{Harness: f.key.Harness, Session: f.key.Session, Phase: engine.PhasePrompt, Name: "UserPromptSubmit", CWD: o.p.dir, Prompt: d.goal}
+	event := engine.Event{Harness: f.key.Harness, Session: f.key.Session, Phase: engine.PhasePrompt, Name: harness.UserPromptSubmit,
+		CWD: o.p.dir, Prompt: d.goal}
 	if err := d.prompt(ctx, o.p.app, o.p.policy.log, event); err != nil {
 		o.note("undeclared", o.p.mask(fmt.Sprintf("goal: %v", err)), run.Event{})
 		return

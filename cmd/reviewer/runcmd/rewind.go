@@ -127,5 +127,6 @@ func (o *observer) goOn(answer rewound) {
 	if answer.prompt != "" {
 		text = answer.prompt + "\n\n" + text
 	}
-	o.queue(o.agent.message(engine.RunMessage+engine.ClipJSON(text, maxTold), true), "rewound", "the conversation goes on from before "+back.call)
+	o.queue(o.agent.message(engine.RunMessage+engine.ClipJSON(text, maxTold), true), "rewound",
+		"the conversation goes on from before "+back.call)
 }
