@@ -3,6 +3,8 @@ package runcmd
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -98,4 +100,124 @@ func (o *observer) quote() {
 	}
 	o.tell.refused, o.tell.last = nil, time.Now()
 	o.inform(fill(o.p.settings.Run.Texts.Refused, "detail", o.p.mask(text)))
+}
+
+// target is a message of a conversation.
+type target struct {
+	message string
+	prompt  bool // a person wrote it
+}
+
+// rewound is what a client says about a request to rewind its conversation.
+type rewound struct {
+	done   bool
+	prompt string // that was forgotten with the rest
+	why    string // not
+}
+
+// rollback is one after which the conversation is to go on from an earlier message.
+type rollback struct {
+	key     engine.SessionKey
+	call    string // that the files are restored to before; empty: unknown
+	outcome string // what the agent is told about the files
+}
+
+// asked is a request to rewind that the client has not answered yet.
+type asked struct {
+	rollback
+	id    string
+	since time.Time
+}
+
+// maxAnswer is how long the client may take to answer: it ends the turn at hand first.
+const maxAnswer = 30 * time.Second
+
+// took remembers the calls before which files were stored.
+func (f *followed) took(r *engine.Record) {
+	if f.calls == nil {
+		f.calls = map[string]string{}
+	}
+	if facts := r.Act.Checkpoint; facts != nil && facts.ID != "" && f.calls[facts.ID] == "" && r.Agent == engine.MainAgent {
+		f.calls[facts.ID] = r.Call
+	}
+}
+
+// wentBack remembers a rollback.
+func (f *followed) wentBack(r *engine.Record) {
+	facts := r.Act.Rollback
+	if facts != nil && r.Act.Result == engine.RollbackRestored && r.Agent == engine.MainAgent {
+		f.rollbacks = append(f.rollbacks, rollback{f.key, f.calls[facts.Checkpoint], facts.Text})
+	}
+}
+
+// rewind lets the conversation go on from before what a rollback undid, where the client can do that. Where it cannot, the
+// agent knows of the rollback from its hook.
+func (o *observer) rewind() {
+	for _, f := range o.sessions {
+		for _, back := range f.rollbacks {
+			if o.p.settings.Run.Rewind && o.tell.say != nil {
+				o.askToRewind(back)
+			}
+		}
+		f.rollbacks = nil
+	}
+	if o.asked == nil {
+		return
+	}
+	raw, answered := o.stream.answered(o.asked.id)
+	switch {
+	case answered:
+		o.goOn(o.agent.rewound(raw))
+	case time.Since(o.asked.since) > maxAnswer:
+		o.note("not_rewound", "the client did not answer", run.Event{})
+		o.asked = nil
+	}
+}
+
+// askToRewind sends the request.
+func (o *observer) askToRewind(back rollback) {
+	to, err := o.targetOf(back)
+	if err != nil {
+		o.note("not_rewound", o.p.mask(err.Error()), run.Event{})
+		return
+	}
+	o.rewinds++
+	o.asked = &asked{back, fmt.Sprintf("reviewer-rewind-%d", o.rewinds), time.Now()}
+	o.queue(o.agent.rewind(o.asked.id, to), "", "")
+}
+
+// targetOf finds the message before a call in the transcript.
+func (o *observer) targetOf(back rollback) (target, error) {
+	if back.call == "" {
+		return target{}, errors.New("the files were stored before a call that is not in this run")
+	}
+	files, _ := filepath.Glob(o.agent.transcript(o.p.home, back.key.Session)) // the pattern is right
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			return target{}, err
+		}
+		to, found := o.agent.target(f, back.call)
+		_ = f.Close() // it was only read
+		if found {
+			return to, nil
+		}
+	}
+	return target{}, fmt.Errorf("the call %s is not in the transcript", back.call)
+}
+
+// goOn begins a turn in the conversation that was rewound: with the prompt, if that was forgotten too.
+func (o *observer) goOn(answer rewound) {
+	back := o.asked
+	o.asked = nil
+	if !answer.done {
+		o.note("not_rewound", o.p.mask("the client refused: "+answer.why), run.Event{})
+		return
+	}
+	text := fill(o.p.settings.Run.Texts.Rewound, "outcome", back.outcome)
+	if answer.prompt != "" {
+		text = answer.prompt + "\n\n" + text
+	}
+	o.queue(o.agent.message(engine.RunMessage+engine.ClipJSON(text, maxTold), true), "rewound",
+		"the conversation goes on from before "+back.call)
 }
