@@ -1,6 +1,9 @@
 package engine
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Phase is the point of a run at which an event happened. This vocabulary is
 // shared by all agents; Event.Name keeps the agent's own name of the event.
@@ -210,3 +213,10 @@ type Usage struct {
 	Message string `json:"message,omitempty"`
 	Counted int64  `json:"counted,omitempty"` // tokens of the last message read that were counted so far
 }
+
+// RunMessage begins what `reviewer run` tells an agent through the client's protocol, where it would otherwise look like a
+// person's prompt. A person who begins a prompt with it only gives up what prompts permit.
+const RunMessage = "[reviewer run] "
+
+// FromRun reports whether a prompt comes from `reviewer run`.
+func FromRun(prompt string) bool { return strings.HasPrefix(prompt, RunMessage) }

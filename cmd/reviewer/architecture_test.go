@@ -200,7 +200,7 @@ func walls() []wall {
 		{"cmd/reviewer/subprocess", []string{"bundles"},
 			"what git has in a revision can be read without knowing which policy is active"},
 		{"cmd/reviewer/cli", []string{"engine/cases",
-			"cmd/reviewer/subprocess", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "engine/harness", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/active",
+			"cmd/reviewer/subprocess", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "engine/harness", "engine/run/tree", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/active",
 			"github.com/spf13/cobra", "github.com/spf13/pflag"},
 			"what every command is handed knows no command, and nothing that compiles a policy or opens a connection"},
 		{"cmd/reviewer/reviewcmd", []string{
@@ -218,7 +218,7 @@ func walls() []wall {
 			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "engine/incident", "github.com/spf13/cobra"},
 			"what happened in a session is in its records: no policy is at hand that could judge it again"},
 		{"cmd/reviewer/runcmd", []string{
-			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/cli", "cmd/reviewer/notifycmd", "cmd/reviewer/snapshots", "cmd/reviewer/term", "engine", "engine/audit", "engine/checkpoint", "engine/classify", "engine/harness", "engine/run", "engine/run/proxy", "engine/run/render", "engine/run/sandbox", "engine/run/tree", "engine/serve/client", "engine/transcript", "bundles",
+			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/cli", "cmd/reviewer/notifycmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/snapshots", "cmd/reviewer/term", "engine", "engine/audit", "engine/checkpoint", "engine/classify", "engine/harness", "engine/run", "engine/run/proxy", "engine/run/render", "engine/run/sandbox", "engine/run/tree", "engine/serve/client", "engine/transcript", "bundles",
 			"github.com/spf13/cobra", "golang.org/x/term"},
 			"a run is held by engine/run and reviewed by hooks: here the two are compared, and no call is decided"},
 		{"cmd/reviewer/webpage", nil,

@@ -381,3 +381,15 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 		},
 	}, nil
 }
+
+// recordPrompt records an event that no hook reported: a goal that the person who started a run declared.
+func recordPrompt(ctx context.Context, a *cli.App, store *audit.Store, e engine.Event) error {
+	r, err := reviewer(ctx, a, onDisk(), store)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	r.Elapsed = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
+	_, err = r.Handle(ctx, e)
+	return err
+}

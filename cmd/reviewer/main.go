@@ -93,7 +93,8 @@ func rootCommand(a *cli.App) *cobra.Command {
 	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false,
 		"print only errors; output files, documents and the exit code are unaffected")
 	cli.Section(root, "setup", "Setup:", installCommand(a), uninstallCommand(a), doctorCommand(a), agentsCommand(a), configcmd.Command(a))
-	cli.Section(root, "work", "Working with agents:", runcmd.Command(a), runcmd.WatchCommand(a), sessioncmd.Command(a), incidentcmd.Command(a),
+	cli.Section(root, "work", "Working with agents:", runcmd.Command(a, recordPrompt), runcmd.WatchCommand(a),
+		sessioncmd.Command(a), incidentcmd.Command(a),
 		checkpointcmd.Command(a), notifycmd.Command(a), approvalscmd.Command(a, suggest.Propose), denialsCommand(a),
 		allowCommand(a), trashCommand(a))
 	cli.Section(root, "policy", "Writing and shipping policies:", policyCommand(a), reviewcmd.Command(a), schemaCommand(a))

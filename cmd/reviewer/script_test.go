@@ -151,7 +151,8 @@ func fillIn(work string) error {
 	})
 }
 
-// condition knows [root], [mount]: a disk can be mounted, [links]: the system makes
+// condition knows [root], [mount]: a disk can be mounted, [network]: a network of its
+// own can be set up, [links]: the system makes
 // symbolic links (wine reports that it did, and makes none), [sigstore] and [cloud]: built
 // with that tag, and [person]: no agent started these tests, so that what only a
 // person may do can be done.
@@ -165,6 +166,8 @@ func condition(name string) (bool, error) {
 		return canLink(), nil
 	case "isolation":
 		return len(sandbox.Probe().Missing()) == 0, nil
+	case "network":
+		return exec.Command("unshare", "-rn", "ip", "link", "set", "lo", "up").Run() == nil, nil
 	case "sigstore":
 		return sigstore.Built, nil
 	case "cloud":

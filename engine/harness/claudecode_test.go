@@ -193,6 +193,7 @@ func TestDecodeAccepts(t *testing.T) {
 		{"prompt of a person", "UserPromptSubmit", `{"session_id":"s1","prompt":"Fix it.","source":"user"}`, func(e engine.Event) bool { return e.Phase == engine.PhasePrompt && e.Prompt == "Fix it." }},
 		{"last message", "Stop", `{"session_id":"s1","last_assistant_message":"All tests pass.","stop_hook_active":true}`, func(e engine.Event) bool { return e.LastMessage == "All tests pass." && e.Again }},
 		{"last message of another type", "Stop", `{"session_id":"s1","last_assistant_message":{"a":1},"stop_hook_active":"no"}`, func(e engine.Event) bool { return e.LastMessage == "" && !e.Again }},
+		{"message of a run", "UserPromptSubmit", `{"session_id":"s1","prompt":"[reviewer run] Continue."}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Prompt == "" }},
 		{"prompt of a timer", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":"schedule_wakeup"}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Prompt == "" }},
 	} {
 		e, err := DecodeClaudeCode(c.event, []byte(c.in), "")

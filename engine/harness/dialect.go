@@ -424,6 +424,9 @@ func (l dialect) fillPrompt(d document, e *engine.Event) error {
 	if err != nil {
 		return err
 	}
+	if engine.FromRun(e.Prompt) {
+		e.Prompt, source = "", "system"
+	}
 	if !FromPerson(source) || l.blankPrompt && strings.TrimSpace(e.Prompt) == "" {
 		e.Phase = engine.PhaseOther
 	}

@@ -14,7 +14,7 @@ const ResultLeft = "left"
 const ExitUnknown = -1
 
 // Attach watches a run that somebody else started, by its first process. Its streams are not read, its end is not
-// caused by the end of ctx, and its exit code is unknown. The other options than Review, Report, Interval, Grace and the
+// caused by the end of ctx, and its exit code is unknown. The other options than Review, Report, Interval, Grace, KillWait and the
 // Limits of all processes together are ignored.
 func Attach(ctx context.Context, pid int, o Options) (*Run, error) {
 	t, err := tree.Watch(pid)
@@ -38,7 +38,7 @@ func (r *Run) leave(why ending) {
 	r.out.Result, r.out.Limit, r.out.Reason, r.out.Exit = why.result, why.limit, why.reason, ExitUnknown
 	if why.result == ResultLimit || why.result == ResultStopped {
 		r.stopping(why)
-		r.out.Stuck = r.tree.Kill(killWait)
+		r.out.Stuck = r.tree.Kill(r.o.KillWait)
 	}
 	r.review(true)
 	r.out.Ended = time.Now()

@@ -60,6 +60,14 @@ type Options struct {
 	// gets a signal. Standard input is then a pipe. Nil: it has no such protocol.
 	Interrupt []byte
 
+	// Talk lets Say pass lines to the command in between; standard input is then a pipe. Interrupt implies it.
+	Talk bool
+
+	// Near is called once for each limit of which a share of NearShare is used, by the goroutine that calls Review; nil:
+	// nobody is told.
+	Near      func(limit, used, of string)
+	NearShare float64
+
 	// Review is called every Interval, and once more after the end, to report what else the run did; nil: nothing else is reviewed.
 	Review func(last bool) Reviewed
 
@@ -68,6 +76,7 @@ type Options struct {
 
 	Interval time.Duration // between measurements; 0: 200 ms
 	Grace    time.Duration // between SIGTERM and SIGKILL; 0: 500 ms
+	KillWait time.Duration // for killed processes to end; 0: 2 s
 	Wait     bool          // the run ends with its last process; false: with its first, and the others are terminated
 
 	// Helper is this program and the arguments that make it call Main, which prepares the

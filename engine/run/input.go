@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,8 +12,49 @@ import (
 
 // input passes standard input on line by line, so that something can be said in between.
 type input struct {
-	mu sync.Mutex
-	to *os.File
+	mu     sync.Mutex
+	to     *os.File
+	closed bool
+}
+
+// MaxSaid limits a line of Say with its line end: the kernel writes so much into a pipe completely or not at all.
+const MaxSaid = 4096
+
+// ErrBusy means that the command does not read at the moment: try again later.
+var ErrBusy = errors.New("the command does not read its input at the moment")
+
+// ErrClosed means that the command gets no more input.
+var ErrClosed = errors.New("the command gets no more input")
+
+// Say passes a line to the command's standard input, between two lines of Options.Stdin. It never waits.
+func (r *Run) Say(line []byte) error {
+	switch {
+	case r.input == nil:
+		return ErrClosed
+	case len(line) >= MaxSaid || bytes.IndexByte(line, '\n') >= 0:
+		return fmt.Errorf("say something to the command: expected one line of at most %d bytes", MaxSaid-1)
+	}
+	return r.input.say(append(bytes.Clone(line), '\n'))
+}
+
+func (i *input) say(line []byte) error {
+	if !i.mu.TryLock() {
+		return ErrBusy
+	}
+	defer i.mu.Unlock()
+	if i.closed {
+		return ErrClosed
+	}
+	_ = i.to.SetWriteDeadline(time.Now().Add(time.Millisecond)) // pipes have one
+	_, err := i.to.Write(line)
+	_ = i.to.SetWriteDeadline(time.Time{}) // as above
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return ErrBusy
+	case err != nil:
+		return ErrClosed
+	}
+	return nil
 }
 
 // pipeInput makes the pipe from which the command reads.
@@ -63,13 +105,14 @@ func (i *input) write(b []byte) error {
 func (i *input) close() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	i.closed = true
 	_ = i.to.Close() // it may be closed
 }
 
 // interrupt asks the command by its own protocol to stop, and gives it some time to end by itself. A command that
 // does not read its input is asked in vain.
 func (r *Run) interrupt() {
-	if r.input == nil {
+	if r.input == nil || r.o.Interrupt == nil {
 		return
 	}
 	end := time.Now().Add(r.o.Grace / 2)

@@ -13,11 +13,21 @@ func (r *Run) measure() (ending, bool) {
 		return ending{ResultStopped, "", stop}, true
 	}
 	for _, c := range r.checks() {
+		r.approach(c)
 		if c.limit > 0 && c.used > c.limit && !r.told[ResultLimit+c.name] {
 			return ending{ResultLimit, c.name, fmt.Sprintf(c.text, c.shown(c.used), c.shown(c.limit))}, true
 		}
 	}
 	return ending{}, false
+}
+
+// approach reports once that a limit is near.
+func (r *Run) approach(c check) {
+	if r.o.Near == nil || c.limit <= 0 || c.used < c.limit*r.o.NearShare || c.used > c.limit || r.near[c.name] {
+		return
+	}
+	r.near[c.name] = true
+	r.o.Near(c.name, c.shown(c.used), c.shown(c.limit))
 }
 
 // check is one limit, and how much of it is used.

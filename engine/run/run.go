@@ -31,6 +31,7 @@ type Run struct {
 	watched bool            // somebody else started it
 	input   *input          // nil: the command has standard input itself
 	told    map[string]bool // reasons to end it
+	near    map[string]bool // limits that are near
 }
 
 // ending is why a run ends before it does so itself.
@@ -59,8 +60,9 @@ func Start(ctx context.Context, o Options) (*Run, error) {
 
 func newRun(o Options, t *tree.Tree) *Run {
 	o.Interval, o.Grace = orElse(o.Interval, 200*time.Millisecond), orElse(o.Grace, 500*time.Millisecond)
+	o.KillWait = orElse(o.KillWait, 2*time.Second)
 	r := &Run{o: o, tree: t, events: make(chan Event, maxEvents), stop: make(chan ending, 1), ended: make(chan struct{}),
-		done: make(chan struct{}), told: map[string]bool{}}
+		done: make(chan struct{}), told: map[string]bool{}, near: map[string]bool{}}
 	r.out.Ways, r.out.Began = t.Ways(), time.Now()
 	return r
 }
@@ -200,7 +202,7 @@ func (o output) started() {
 func (r *Run) streams() (output, error) {
 	var o output
 	r.cmd.Stdin, r.cmd.Stderr = file(r.o.Stdin), file(r.o.Stderr)
-	if r.o.Interrupt != nil {
+	if r.o.Interrupt != nil || r.o.Talk {
 		in, err := r.pipeInput()
 		if err != nil {
 			return o, err
@@ -293,11 +295,11 @@ func (r *Run) finish(why ending) {
 	} else {
 		r.stopping(why)
 	}
-	r.out.Stuck = r.tree.Kill(killWait)
+	r.out.Stuck = r.tree.Kill(r.o.KillWait)
 	select {
 	case <-r.ended:
 		r.out.Exit = exitOf(r.cmd.ProcessState)
-	case <-time.After(killWait):
+	case <-time.After(r.o.KillWait):
 		r.out.Exit = 128 + int(syscall.SIGKILL) // it waits for a device
 	}
 	if r.input != nil {
@@ -313,9 +315,6 @@ func (r *Run) finish(why ending) {
 	r.tell(Event{Kind: EventEnded, Text: r.out.Result})
 	_ = r.tree.Close() // what is stuck keeps its group
 }
-
-// killWait is how long to wait for killed processes to end.
-const killWait = 2 * time.Second
 
 // leftover notes the processes that outlive the command.
 func (r *Run) leftover() {

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -356,5 +357,73 @@ func TestEachLine(t *testing.T) {
 	n += EachLine(strings.NewReader(text[n:]), func(line []byte) { got = append(got, string(line)) })
 	if want := strings.LastIndexByte(text, '\n') + 1; int(n) != want || !slices.Equal(got, []string{`{"n":1}`, `{"n":2}`}) {
 		t.Errorf("%d bytes, want %d; %q", n, want, got)
+	}
+}
+
+// What is said to the command arrives between the lines of its input, never inside one.
+func TestSay(t *testing.T) {
+	o := shell(t, `while read -r line; do echo "$line" >> got; test "$line" = end && exit 0; done`)
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Stdin, o.Talk = from, true
+	r := started(t, o)
+	fmt.Fprint(to, "one\nha")
+	for wait := 0; ; wait++ { // the first line is there, the second one has begun
+		if raw, _ := os.ReadFile(filepath.Join(o.Dir, "got")); string(raw) == "one\n" {
+			break
+		}
+		if wait > 1000 {
+			t.Fatal("the first line does not arrive")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	for err := r.Say([]byte("said")); err != nil; err = r.Say([]byte("said")) {
+		if !errors.Is(err, ErrBusy) {
+			t.Fatal(err)
+		}
+	}
+	for _, bad := range []string{"two\nlines", strings.Repeat("x", MaxSaid)} {
+		if r.Say([]byte(bad)) == nil {
+			t.Errorf("%.10q was accepted", bad)
+		}
+	}
+	fmt.Fprint(to, "lf\nend\n")
+	r.Wait()
+	if raw, _ := os.ReadFile(filepath.Join(o.Dir, "got")); string(raw) != "one\nsaid\nhalf\nend\n" {
+		t.Errorf("the command read %q", raw)
+	}
+	if err := r.Say([]byte("late")); !errors.Is(err, ErrClosed) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+// A command that does not read is not waited for.
+func TestSayBusy(t *testing.T) {
+	o := shell(t, "sleep 60")
+	o.Talk = true
+	r := started(t, o)
+	line := []byte(strings.Repeat("x", MaxSaid-1))
+	var err error
+	for n := 0; err == nil && n < 1000; n++ {
+		err = r.Say(line)
+	}
+	if !errors.Is(err, ErrBusy) {
+		t.Error(err)
+	}
+	r.Stop("enough")
+	r.Wait()
+}
+
+// A limit that is near is reported once, before it is reached.
+func TestNear(t *testing.T) {
+	o := shell(t, "exec sleep 60")
+	o.Limits.Time, o.NearShare, o.Interval = 2*time.Second, 0.1, 20*time.Millisecond
+	var told []string
+	o.Near = func(limit, used, of string) { told = append(told, limit+" "+of) }
+	r := started(t, o)
+	if out := r.Wait(); out.Result != ResultLimit || !slices.Equal(told, []string{LimitTime + " 2s"}) {
+		t.Errorf("%s, %q", out.Result, told)
 	}
 }

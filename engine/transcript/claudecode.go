@@ -443,8 +443,8 @@ func (t *claudeReader) addPrompt(l claudeLine, text string) {
 // writes notices of its own as if a person had.
 func typed(text string) string {
 	text = strings.TrimSpace(text)
-	for _, notice := range []string{"<local-command-", "<bash-", "<task-notification", "<system-reminder", "<teammate-message",
-		"[Request interrupted by user"} {
+	for _, notice := range []string{engine.RunMessage, "<local-command-", "<bash-", "<task-notification", "<system-reminder",
+		"<teammate-message", "[Request interrupted by user"} {
 		if strings.HasPrefix(text, notice) {
 			return ""
 		}

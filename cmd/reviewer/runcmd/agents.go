@@ -1,6 +1,8 @@
 package runcmd
 
 import (
+	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -15,9 +17,19 @@ type agent struct {
 	// transcripts are patterns of paths; nil: they are not compared with the log.
 	transcripts func(home string) []string
 	// logged reads a line of a transcript, of which a stream that is not read says the same; nil: it tells no usage.
-	logged func(s *stream, line []byte)
-	// interrupt is the line by which a command is asked through its standard input to stop; nil: it has no such protocol.
-	interrupt func(command []string) []byte
+	logged    func(s *stream, line []byte)
+	*protocol // nil: its client has none on its standard input
+}
+
+// protocol is how a client is talked to through its standard input.
+type protocol struct {
+	spoken     func(command []string) bool // reports whether a command speaks it
+	interrupt  func() []byte               // asks the client to end its turn
+	message    func(text string, turn bool) []byte
+	rewind     func(id string, to target) []byte
+	rewound    func(answer json.RawMessage) rewound
+	transcript func(home, session string) string // a pattern of the file
+	target     func(transcript io.Reader, call string) (target, bool)
 }
 
 func agents() []agent {
@@ -25,7 +37,7 @@ func agents() []agent {
 		{harness.ClaudeCode, claudeLine, func(home string) []string {
 			at := filepath.Join(folderOr("CLAUDE_CONFIG_DIR", home, ".claude"), "projects", "*")
 			return []string{filepath.Join(at, "*.jsonl"), filepath.Join(at, "*", "subagents", "*.jsonl")}
-		}, claudeLine, claudeInterrupt},
+		}, claudeLine, &protocol{claudeStreams, claudeInterrupt, claudeMessage, claudeRewind, claudeRewound, claudeTranscript, claudeTarget}},
 		{harness.Codex, codexLine, func(home string) []string {
 			return []string{filepath.Join(folderOr("CODEX_HOME", home, ".codex"), "sessions", "*", "*", "*", "rollout-*.jsonl")}
 		}, rolloutLine, nil},
@@ -49,16 +61,8 @@ func findAgent(name string) agent {
 	return agent{name: name}
 }
 
-// claudeInterrupt is a request of the control protocol, which Claude Code speaks if its input is a stream of documents.
-func claudeInterrupt(command []string) []byte {
-	const flag, value = "--input-format", "stream-json"
-	for i, word := range command {
-		if word == flag+"="+value || i > 0 && command[i-1] == flag && word == value {
-			return []byte(`{"type":"control_request","request_id":"reviewer-stop","request":{"subtype":"interrupt"}}`)
-		}
-	}
-	return nil
-}
+// talks reports whether a command can be talked to through its standard input.
+func (a agent) talks(command []string) bool { return a.protocol != nil && a.spoken(command) }
 
 func hasStream(name string) bool { return findAgent(name).line != nil }
 

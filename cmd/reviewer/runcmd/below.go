@@ -68,6 +68,9 @@ func (c *confinement) take() []observed {
 func (o *observer) below() (stop string) {
 	for _, seen := range o.p.confined.take() {
 		o.note(seen.what, o.p.mask(seen.detail), seen.event)
+		if seen.what == "refused" || seen.what == "denied" {
+			o.refuse(seen.detail)
+		}
 		if seen.host == "" || o.named(seen.host) {
 			continue
 		}

@@ -119,7 +119,7 @@ func (c *confinement) paths(f sandbox.Features) error {
 		return err
 	}
 	c.plan.Write = append(c.expand(append(slices.Clone(s.Write), s.AgentWrite[c.p.agent]...)), c.p.changeable()...)
-	c.plan.Read = append(c.plan.Read, c.p.dir)
+	c.plan.Read = append(append(c.plan.Read, c.p.dir), c.p.beyond...)
 	if c.temp != "" {
 		c.plan.Write = append(c.plan.Write, c.temp)
 	}
@@ -137,33 +137,12 @@ func (c *confinement) paths(f sandbox.Features) error {
 	return c.strictPaths(state)
 }
 
-// scopeOf returns the paths of --scope without links.
-func (p *plan) scopeOf(list []string) (scope []string, err error) {
-	if len(list) > 0 && p.profile == profileObserve {
-		return nil, cli.Usage("--scope: the observe profile confines nothing; add --profile workspace or strict")
-	}
-	for _, path := range list {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(p.dir, path)
-		}
-		real, err := filepath.EvalSymlinks(path)
-		if err != nil {
-			return nil, cli.Usage("--scope: %v; create it first", err)
-		}
-		if !inside(real, p.dir) {
-			return nil, cli.Usage("--scope: %s is not in the workspace %s", real, p.dir)
-		}
-		scope = append(scope, real)
-	}
-	return scope, nil
-}
-
-// changeable are the paths of the workspace that may be changed.
+// changeable are the paths of the workspace that may be changed, and those that were declared elsewhere.
 func (p *plan) changeable() []string {
 	if p.scope != nil {
-		return p.scope
+		return append(slices.Clone(p.scope), p.beyond...)
 	}
-	return []string{p.dir}
+	return append([]string{p.dir}, p.beyond...)
 }
 
 // makeTemp creates the folder for temporary files.

@@ -15,7 +15,10 @@ type followed struct {
 	blocked       []Blocked
 	interventions []Made
 	stopped       string // why; empty: it may continue
+	declared      bool   // what was declared is in its log
 	hosts         map[string]bool
+	calls         map[string]string // by the checkpoint that was taken before each
+	rollbacks     []rollback        // that are new
 }
 
 // read reads new records.
@@ -37,6 +40,10 @@ func (f *followed) add(r *engine.Record) {
 	switch {
 	case r.Kind == engine.KindPre:
 		f.verdict(r)
+	case r.Act != nil && r.Act.Kind == engine.ActCheckpoint:
+		f.took(r)
+	case r.Act != nil && r.Act.Kind == engine.CheckpointRollback:
+		f.wentBack(r)
 	case r.Control != nil && r.Control.Do == engine.ControlStop, r.Control != nil && r.Control.Do == engine.ControlAbort:
 		f.stopped = orElse(r.Control.Reason, "a person stopped it")
 	case r.Control != nil && r.Control.Do == engine.ControlResume:

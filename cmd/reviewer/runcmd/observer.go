@@ -38,7 +38,10 @@ type observer struct {
 	watching   bool                  // transcripts tell the usage, not the stream
 	tails      map[string]int64      // what was read of transcripts
 	made       int                   // interventions for which people were notified, if that was necessary
-	delivered  time.Time             // when the process that notifies people was started last
+	tell       teller
+	asked      *asked    // to rewind the conversation; nil: nothing is asked
+	rewinds    int       // how often that was asked
+	delivered  time.Time // when the process that notifies people was started last
 }
 
 // mask masks a string for the log and the summary.
@@ -73,19 +76,18 @@ func (o *observer) event(e run.Event) {
 	}
 }
 
-// compareEvery is how often transcripts are read during a run: they grow with it.
-const compareEvery = 2 * time.Second
-
 // review looks at everything that has changed.
 func (o *observer) review(last bool) run.Reviewed {
 	o.findSessions()
-	now := last || time.Since(o.compared) > compareEvery
+	now := last || time.Since(o.compared) > milliseconds(o.p.settings.Run.Compare)
 	if now {
 		o.findResumed()
 	}
 	stop := ""
 	for _, f := range o.sessions {
-		if f.read(o.p.policy.log); f.stopped != "" && stop == "" {
+		f.read(o.p.policy.log)
+		o.declare(f)
+		if f.stopped != "" && stop == "" {
 			stop = fill(o.p.settings.Run.Texts.Stopped, "why", f.stopped)
 		}
 	}
@@ -102,6 +104,8 @@ func (o *observer) review(last bool) run.Reviewed {
 		stop = why
 	}
 	o.deliver(last)
+	o.rewind()
+	o.talk()
 	o.record(last)
 	told := o.told
 	o.told = nil
@@ -207,16 +211,11 @@ const logWait = 5 * time.Second
 // fill replaces a placeholder in a string.
 func fill(text, name, value string) string { return strings.ReplaceAll(text, "{"+name+"}", value) }
 
-// checkEvery is how often the resident process is looked at. That keeps it from ending for lack of events.
-const checkEvery = 5 * time.Second
-
-// maxDoubts is how many looks in a row may find no process that is to be trusted.
-const maxDoubts = 3
-
 // keepResident starts the process that answers hooks again if it has ended: inside, nothing could be recorded. If it is
-// another program that answers, which the hooks inside cannot see, the run ends.
+// another program that answers, which the hooks inside cannot see, the run ends. The looks also keep it from ending for
+// lack of events.
 func (o *observer) keepResident() (stop string) {
-	if o.p.confined == nil || time.Since(o.checked) < checkEvery {
+	if o.p.confined == nil || time.Since(o.checked) < milliseconds(o.p.settings.Run.Resident) {
 		return ""
 	}
 	o.checked = time.Now()
@@ -226,7 +225,7 @@ func (o *observer) keepResident() (stop string) {
 		return ""
 	}
 	_ = o.p.startResident() // until it runs, calls are denied
-	if o.doubts++; o.doubts < maxDoubts {
+	if o.doubts++; o.doubts < o.p.settings.Run.Doubts {
 		return ""
 	}
 	o.note("resident", o.p.mask(why), run.Event{})
@@ -240,7 +239,7 @@ func (o *observer) deliver(last bool) {
 	for _, f := range o.sessions {
 		made += len(f.interventions)
 	}
-	early := !last && time.Since(o.delivered) < compareEvery
+	early := !last && time.Since(o.delivered) < milliseconds(o.p.settings.Run.Compare)
 	if o.p.confined == nil || early || made == o.made && !notifycmd.Waiting(o.p.policy.log) {
 		return
 	}

@@ -59,11 +59,13 @@ func TestUnexpected(t *testing.T) {
 
 // If another program answers the hooks, or none for some time, the run ends: inside, nobody sees the difference.
 func TestDoubts(t *testing.T) {
+	const doubts = 3
 	o := watching(t)
-	for look := range maxDoubts {
+	o.p.settings.Run.Doubts, o.p.settings.Run.Resident = doubts, 5000
+	for look := range doubts {
 		o.checked = time.Now().Add(-time.Hour)
 		stop := o.keepResident()
-		if last := look == maxDoubts-1; last != strings.HasPrefix(stop, "not answered: ") {
+		if last := look == doubts-1; last != strings.HasPrefix(stop, "not answered: ") {
 			t.Errorf("look %d: %q", look, stop)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine/run"
@@ -36,15 +35,15 @@ const (
 // flags are those of the command.
 type flags struct {
 	profile, summary string
-	print            string
+	print, goal      string
 	scope            []string
 	limits           limitFlags
 	base             int
 	wait             bool
 }
 
-// Command returns the command.
-func Command(a *cli.App) *cobra.Command {
+// Command returns the command. A goal is recorded by prompt.
+func Command(a *cli.App, prompt Prompt) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- COMMAND [ARGUMENT…]",
@@ -60,13 +59,15 @@ func Command(a *cli.App) *cobra.Command {
 		Example: "  reviewer run -- claude -p 'fix the tests' --output-format stream-json --verbose\n" +
 			"  reviewer run --max-time 20m --max-cost 5 --summary run.json -- codex exec --json 'fix the tests'",
 		Args: cli.AtLeast(cli.Argument{Name: "COMMAND", What: "the command to run, after --"}),
-		RunE: func(cmd *cobra.Command, args []string) error { return start(cmd.Context(), a, f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return start(cmd.Context(), a, f, prompt, args) },
 	}
 	cmd.Flags().StringVar(&f.profile, "profile", "",
 		"how far the run is confined: observe, workspace, strict (default isolation.profile of the settings)")
 	cli.Completes(cmd, "profile", profiles()...)
 	cmd.Flags().StringArrayVar(&f.scope, "scope", nil,
-		"let the run change only this `path` of the workspace; may be repeated; only in the workspace and strict profiles")
+		"let the run change only this `path` of the workspace (in the workspace and strict profiles), or also this one elsewhere,\n"+
+			"and add it to the scope of its sessions; may be repeated")
+	cmd.Flags().StringVar(&f.goal, "goal", "", "what the user asks for, as `text`: it counts like a prompt in the sessions of the run")
 	cmd.Flags().StringVar(&f.print, "print", "",
 		"print the confinement as the configuration of another `sandbox`, and start nothing: "+strings.Join(formats(), ", "))
 	cli.Completes(cmd, "print", formats()...)
@@ -96,11 +97,11 @@ func (f flags) check() error {
 }
 
 // start prepares a run, waits for its end, and reports it.
-func start(ctx context.Context, a *cli.App, f flags, command []string) error {
+func start(ctx context.Context, a *cli.App, f flags, prompt Prompt, command []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	p, err := newPlan(a, f, command)
+	p, err := newPlan(a, f, prompt, command)
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,9 @@ type plan struct {
 	agent    string // its name; empty: unknown
 	home     string // of the user
 	profile  string
-	scope    []string // what may be changed of the workspace; nil: all of it
+	scope    []string  // what may be changed of the workspace; nil: all of it
+	beyond   []string  // what may be changed elsewhere
+	declared *declared // nil: nothing was
 	confined *confinement
 	settings settings
 	policy   policy
@@ -145,7 +148,7 @@ type plan struct {
 	started  atomic.Pointer[run.Run] // nil: not yet
 }
 
-func newPlan(a *cli.App, f flags, command []string) (*plan, error) {
+func newPlan(a *cli.App, f flags, prompt Prompt, command []string) (*plan, error) {
 	dir, err := os.Getwd()
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
@@ -163,7 +166,10 @@ func newPlan(a *cli.App, f flags, command []string) (*plan, error) {
 	if p.profile, err = profileOf(f.profile, p.settings.Isolation.Profile); err != nil {
 		return nil, err
 	}
-	if p.scope, err = p.scopeOf(f.scope); err != nil {
+	if p.scope, p.beyond, err = p.scopeOf(f.scope); err != nil {
+		return nil, err
+	}
+	if err := p.declare(prompt); err != nil {
 		return nil, err
 	}
 	if p.home, err = a.UserHome(); err != nil {
@@ -183,10 +189,22 @@ func (p *plan) run(ctx context.Context) (r *run.Run, err error) {
 		}
 		o.Confine, o.Env = c.box, c.environment(o.Env)
 	}
+	if o.Interrupt != nil && o.Lines != nil { // what the client answers is read
+		p.observer.tell.say = p.say
+	}
 	if r, err = run.Start(ctx, o); err == nil {
 		p.started.Store(r)
 	}
 	return r, err
+}
+
+// say passes a line to the client, between those of whoever started the run.
+func (p *plan) say(line []byte) error {
+	r := p.started.Load()
+	if r == nil {
+		return run.ErrBusy
+	}
+	return r.Say(line)
 }
 
 // startResident starts the process that answers hooks, as hooks do. The run ignores it: it continues afterwards.
@@ -210,12 +228,13 @@ func (p *plan) detach(env []string, args ...string) error {
 func (p *plan) options() run.Options {
 	o := run.Options{Command: p.command, Dir: p.dir, Env: os.Environ(), Limits: p.settings.limits(), Review: p.observer.review,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Wait: p.flags.wait || p.settings.Run.Leftover == "wait",
-		Interval: time.Duration(p.settings.Run.Check) * time.Millisecond, Grace: max(time.Duration(p.settings.Run.Grace)*time.Millisecond, 1)}
+		Interval: milliseconds(p.settings.Run.Check), Grace: max(milliseconds(p.settings.Run.Grace), 1),
+		KillWait: milliseconds(p.settings.Run.KillWait), Near: p.observer.near, NearShare: p.settings.Run.TellShare}
 	if program := cli.Program(); run.HelperPossible {
 		o.Helper = []string{program, helperName}
 	}
-	if known := findAgent(p.agent); known.interrupt != nil {
-		o.Interrupt = known.interrupt(p.command)
+	if known := findAgent(p.agent); known.talks(p.command) {
+		o.Interrupt = known.interrupt()
 	}
 	if !term.IsTerminal(int(os.Stdout.Fd())) && hasStream(p.agent) {
 		o.Lines = p.observer.line

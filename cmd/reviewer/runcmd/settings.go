@@ -13,20 +13,30 @@ import (
 // settings are those of the policy that a run uses.
 type settings struct {
 	Run struct {
-		Time       int64   `json:"max_execution_time_seconds"`
-		Tokens     int64   `json:"max_token_usage"`
-		Cost       float64 `json:"max_cost_usd"`
-		Processes  int     `json:"max_processes"`
-		OpenFiles  int     `json:"max_open_files"`
-		FileMB     int64   `json:"max_file_mb"`
-		WrittenMB  int64   `json:"max_written_mb"`
-		Check      int64   `json:"check_ms"`
-		Grace      int64   `json:"grace_ms"`
-		Unreviewed string  `json:"unreviewed"`
-		Leftover   string  `json:"leftover"`
+		Time       int64    `json:"max_execution_time_seconds"`
+		Tokens     int64    `json:"max_token_usage"`
+		Cost       float64  `json:"max_cost_usd"`
+		Processes  int      `json:"max_processes"`
+		OpenFiles  int      `json:"max_open_files"`
+		FileMB     int64    `json:"max_file_mb"`
+		WrittenMB  int64    `json:"max_written_mb"`
+		Check      int64    `json:"check_ms"`
+		Grace      int64    `json:"grace_ms"`
+		KillWait   int64    `json:"kill_wait_ms"`
+		Compare    int64    `json:"compare_ms"`
+		Resident   int64    `json:"resident_check_ms"`
+		Doubts     int      `json:"resident_doubts"`
+		Tell       []string `json:"tell"`
+		TellShare  float64  `json:"tell_share"`
+		Rewind     bool     `json:"rewind"`
+		Unreviewed string   `json:"unreviewed"`
+		Leftover   string   `json:"leftover"`
 		Texts      struct {
 			Unreviewed string `json:"unreviewed"`
 			Stopped    string `json:"stopped"`
+			NearLimit  string `json:"near_limit"`
+			Refused    string `json:"refused"`
+			Rewound    string `json:"rewound"`
 		} `json:"texts"`
 	} `json:"run"`
 	Isolation struct {
@@ -91,6 +101,8 @@ func (s settings) limits() run.Limits {
 		Tokens: s.Run.Tokens, Cost: s.Run.Cost,
 		Processes: s.Run.Processes, OpenFiles: s.Run.OpenFiles, FileSize: s.Run.FileMB << 20, Written: s.Run.WrittenMB << 20}
 }
+
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // limitFlags lower limits. A flag that is not given is 0.
 type limitFlags struct {

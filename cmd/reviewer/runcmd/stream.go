@@ -2,6 +2,7 @@ package runcmd
 
 import (
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine/run"
@@ -13,8 +14,9 @@ type stream struct {
 	sessions []string
 	messages map[string]int64 // tokens by message: each is written several times
 	tokens   run.Tokens
-	total    int64 // as the agent itself sums up, which counts if there is more
-	broken   int   // lines that look like documents and are none
+	total    int64                      // as the agent itself sums up, which counts if there is more
+	answers  map[string]json.RawMessage // of the client to requests, by their ids
+	broken   int                        // lines that look like documents and are none
 }
 
 // used returns the usage so far.
@@ -34,6 +36,14 @@ func (s *stream) names() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.sessions...)
+}
+
+// answered returns the answer of the client to a request.
+func (s *stream) answered(id string) (json.RawMessage, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	raw, ok := s.answers[id]
+	return raw, ok
 }
 
 func (s *stream) session(id string) {
@@ -72,18 +82,35 @@ func claudeLine(s *stream, line []byte) {
 		Usage struct {
 			Output int64 `json:"output_tokens"`
 		} `json:"usage"`
+		Response json.RawMessage `json:"response"`
 	}
 	if !s.read(line, &l) {
 		return
 	}
 	s.session(l.Session)
 	switch l.Type {
+	case "control_response":
+		s.answer(l.Response)
 	case "assistant":
 		s.messages[l.Message.ID] = max(s.messages[l.Message.ID], l.Message.Usage.Output)
 	case "result":
 		s.tokens.Cost += l.Cost
 		s.total += l.Usage.Output
 	}
+}
+
+// answer keeps the answer to a request of `reviewer run`; others are for whoever started the run.
+func (s *stream) answer(raw json.RawMessage) {
+	var to struct {
+		ID string `json:"request_id"`
+	}
+	if json.Unmarshal(raw, &to) != nil || !strings.HasPrefix(to.ID, "reviewer-rewind-") {
+		return
+	}
+	if s.answers == nil {
+		s.answers = map[string]json.RawMessage{}
+	}
+	s.answers[to.ID] = raw
 }
 
 // codexLine reads a line of `codex exec --json`.

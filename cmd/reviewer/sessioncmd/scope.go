@@ -133,6 +133,35 @@ func tellScope(a *cli.App, s audit.Session, choice engine.Control) {
 	fmt.Fprintf(a.Stdout, "%s is no longer in the scope of session %s\n", path, id)
 }
 
+// ScopePath returns a path as the log has it, for AddScope; an error if it would extend a scope too far.
+func ScopePath(a *cli.App, store *audit.Store, workspace, path string) (string, error) {
+	world, err := a.World(store.Dir)
+	if err != nil {
+		return "", err
+	}
+	short, err := addable(world, workspace, path)
+	if err != nil {
+		return "", err
+	}
+	return cli.WithoutSecrets(store, short)
+}
+
+// AddScope records that a person added a path to the scope of a session, unless it is in it.
+func AddScope(ctx context.Context, store *audit.Store, key engine.SessionKey, who, short string) error {
+	choice := engine.Control{Do: engine.ControlScope, By: who, Path: short}
+	there := errors.New("it is in the scope")
+	err := store.ControlIf(ctx, key, choice, func(h *history.State) error {
+		if slices.Contains(h.Goals.Scope, short) {
+			return there
+		}
+		return scopeChanges(h, choice)
+	})
+	if errors.Is(err, there) {
+		return nil
+	}
+	return err
+}
+
 // addable returns a path in the form of effects, unless it would extend the scope too
 // far.
 func addable(world classify.System, workspace, path string) (string, error) {

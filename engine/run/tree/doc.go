@@ -54,6 +54,12 @@ type Connection struct {
 	To netip.AddrPort
 }
 
+// Listed is one process of the system.
+type Listed struct {
+	Pid, Parent int
+	Started     time.Time // the zero time: unknown
+}
+
 // Process is one process of a run.
 type Process struct {
 	Pid     int    `json:"pid"`

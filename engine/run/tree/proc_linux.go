@@ -22,6 +22,36 @@ func Parent(pid int) int {
 	return s.parent
 }
 
+// List returns the processes of the system.
+func List() []Listed {
+	boot := bootTime()
+	var list []Listed
+	for pid, s := range table() {
+		one := Listed{Pid: pid, Parent: s.parent}
+		if !boot.IsZero() {
+			one.Started = boot.Add(ticks(s.started))
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// bootTime is when the system was started; the zero time: unknown.
+func bootTime() time.Time {
+	raw, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return time.Time{}
+	}
+	for line := range strings.Lines(string(raw)) {
+		if text, ok := strings.CutPrefix(line, "btime "); ok {
+			if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil {
+				return time.Unix(n, 0)
+			}
+		}
+	}
+	return time.Time{}
+}
+
 // ticksPerSecond is the unit of times in /proc, which is the same on all systems that Go runs on.
 const ticksPerSecond = 100
 

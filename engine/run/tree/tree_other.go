@@ -22,6 +22,9 @@ func Watch(int) (*Tree, error) {
 // Parent returns 0: it is not looked up here.
 func Parent(int) int { return 0 }
 
+// List returns nothing: the processes of the system are not looked up here.
+func List() []Listed { return nil }
+
 // Runs reports whether the first process runs.
 func (t *Tree) Runs() bool { return len(t.Processes()) > 0 }
 

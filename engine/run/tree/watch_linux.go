@@ -40,15 +40,8 @@ func (t *Tree) Runs() bool {
 
 // Began returns when the first process of a tree that is watched was started.
 func (t *Tree) Began() time.Time {
-	raw, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return time.Now()
-	}
-	for line := range strings.Lines(string(raw)) {
-		if text, ok := strings.CutPrefix(line, "btime "); ok {
-			n, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-			return time.Unix(n, 0).Add(ticks(t.known[t.root]))
-		}
+	if boot := bootTime(); !boot.IsZero() {
+		return boot.Add(ticks(t.known[t.root]))
 	}
 	return time.Now()
 }

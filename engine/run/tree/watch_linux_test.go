@@ -78,3 +78,25 @@ func TestWatchRefused(t *testing.T) {
 		}
 	}
 }
+
+// The processes of the system are listed with their parents, and with the time of their start.
+func TestList(t *testing.T) {
+	before := time.Now()
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()         //nolint:errcheck // it is killed
+	defer cmd.Process.Kill() //nolint:errcheck // as above
+	for _, p := range List() {
+		if p.Pid != cmd.Process.Pid {
+			continue
+		}
+		// The kernel counts in hundredths of a second, from a start of the system that it rounds to seconds.
+		if late := p.Started.Sub(before); p.Parent != os.Getpid() || late < -2*time.Second || late > time.Minute {
+			t.Errorf("%+v, started %s after the test", p, late)
+		}
+		return
+	}
+	t.Error("a child process is not listed")
+}

@@ -45,11 +45,11 @@ func (s *stage) strictWith(t *testing.T, flags, arguments []string, stdin *os.Fi
 	model, err := scripted.Start(script)
 	s.must(err)
 	defer model.Close()
-	s.model = model
+	s.model, model.BeforeStep = model, s.before
 	if s.driver.Configure != nil {
 		s.must(s.driver.Configure(s.place()))
 	}
-	s.write(filepath.Join(s.state, "policy/settings.yaml"), "isolation: {hosts: [\""+strings.TrimPrefix(model.URL(), "http://")+"\"]}\n")
+	s.write(filepath.Join(s.state, "policy/settings.yaml"), "isolation: {hosts: [\""+strings.TrimPrefix(model.URL(), "http://")+"\"]}\n"+s.settings)
 	file := filepath.Join(s.dir, "run.json")
 	args := append([]string{"run", "--home", s.state, "--profile", "strict", "--summary", file}, flags...)
 	cmd := exec.Command(s.reviewer, append(append(append(args, "--"), s.client.Command...), arguments...)...)
@@ -77,10 +77,77 @@ func TestRunInterrupt(t *testing.T) {
 	defer to.Close()
 	_, err = to.WriteString(`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"do it"}]}}` + "\n")
 	s.must(err)
-	sum, out := s.strictWith(t, []string{"--max-time", "10s"}, []string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
-		"--dangerously-skip-permissions"}, from, "tail -f README.md")
+	sum, out := s.strictWith(t, []string{"--max-time", "10s"}, streaming(), from, "tail -f README.md")
 	if sum.ExitCode != 12 || sum.Result != "limit" || !strings.Contains(out, `"request_id":"reviewer-stop"`) || !strings.Contains(out, `"type":"result"`) {
 		t.Errorf("%+v", sum)
+	}
+}
+
+// streaming are the arguments with which Claude Code reads documents from its standard input.
+func streaming() []string {
+	return []string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"}
+}
+
+// talk runs Claude Code with a standard input that stays open until the model gives its last answer. It returns the summary
+// and the last request to the model.
+func (s *stage) talk(t *testing.T, flags []string, commands ...string) (summary, string) {
+	t.Helper()
+	from, to, err := os.Pipe()
+	s.must(err)
+	defer from.Close()
+	_, err = to.WriteString(`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"do it"}]}}` + "\n")
+	s.must(err)
+	s.before = func(step int) {
+		if step == len(commands) {
+			to.Close()
+		}
+	}
+	s.installWith(filepath.Dir(s.client.Command[0]))
+	sum, _ := s.strictWith(t, flags, streaming(), from, commands...)
+	requests := s.model.Requests()
+	prompts := 0
+	for _, r := range s.records() {
+		if r.Kind == "prompt" {
+			prompts++
+		}
+	}
+	if prompts != 1 {
+		t.Errorf("%d prompts are recorded as a person's, want 1", prompts)
+	}
+	s.review("audit", "verify")
+	s.review("audit", "replay")
+	return sum, string(requests[len(requests)-1].Body)
+}
+
+// Claude Code is told by its protocol that a limit is near and what was refused below its hooks, while it works. That does
+// not count as a person's prompt.
+func TestRunTells(t *testing.T) {
+	s := newStage(t, installedFor(t, "claude-code"))
+	connect := "git ls-remote https://forbidden.example/shop.git"
+	sum, last := s.talk(t, []string{"--max-tokens", "450"}, "ls", connect, "ls", "ls", "ls", "sleep 4; echo done > done.txt")
+	if sum.Result != "ended" {
+		t.Errorf("%+v", sum)
+	}
+	for _, want := range []string{"[reviewer run] This run has used 360 of 450 (max_token_usage)", "[reviewer run] The policy of this run does not permit this: forbidden.example:443"} {
+		if n := strings.Count(last, want); n != 1 {
+			t.Errorf("the model was told %d times: %s", n, want)
+		}
+	}
+}
+
+// After a rollback, the conversation of Claude Code goes on from before the changes that are gone.
+func TestRunRewinds(t *testing.T) {
+	s := newStage(t, installedFor(t, "claude-code"))
+	s.settings = "interventions: {ladders: {repetitive_errors: [checkpoint_rollback]}, auto_rollback: true}\n"
+	spoil := func(n string) string {
+		return "echo " + n + " > spoiled-" + n + "; echo " + n + " > notes.txt; git checkout topic-" + n
+	}
+	sum, last := s.talk(t, nil, "echo one > notes.txt", spoil("0"), spoil("1"), spoil("2"), "sleep 4", "cat notes.txt > seen.txt")
+	if raw, err := os.ReadFile(filepath.Join(s.project, "seen.txt")); err != nil || string(raw) != "one\n" {
+		t.Errorf("the agent read %q (%v) after the rollback; %+v", raw, err, sum)
+	}
+	if strings.Contains(last, "spoiled-2") || !strings.Contains(last, "echo one") || !strings.Contains(last, "[reviewer run] The files were restored to checkpoint") {
+		t.Errorf("the conversation was not rewound: %s", last)
 	}
 }
 

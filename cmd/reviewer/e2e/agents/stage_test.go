@@ -32,7 +32,9 @@ type stage struct {
 	timeout  int    // seconds for the hook before a call; 0: what is installed
 	standIn  string // see Cell.StandIn
 	model    *scripted.Model
-	wrap     []string // what starts the client and reviewer with an /etc of their own
+	settings string         // of the policy in a run, besides those that let the model be reached
+	before   func(step int) // is called before each answer of the model in a run
+	wrap     []string       // what starts the client and reviewer with an /etc of their own
 }
 
 func newStage(t *testing.T, c Installed) *stage {
