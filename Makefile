@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines precompiled programs cross release release-check wine wine-part clean
+.PHONY: help build demo test lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines precompiled programs cross release release-check wine wine-part clean
 
 build: ## the static binary, and the small client that an agent's hooks start
 	$(BUILD) -o $(BIN) ./cmd/reviewer
@@ -70,6 +70,9 @@ fuzz: ## run each fuzz target for FUZZ
 fidelity: export REVIEWER_EVERY = 1
 fidelity: ## all tests with complete sweeps: 10,000 calls reproduce, every flipped byte and every changed threshold is detected
 	$(TEST) -count=1 ./...
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / && !seen[$$1]++ { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 bench: ## benchmark ratios, measured side by side in one run
 	$(GO) test -tags bench -run 'TestRatios|TestSimulateRatios|TestSimulateMemory' -count=1 -v -timeout 60m ./cmd/reviewer

@@ -1,5 +1,5 @@
 // Package rows parses a policy's knowledge about programs: which options take a
-// value, which subcommands it has, and what follows from them. A row is YAML
+// value, which subcommands they have, and what follows from them. A row is YAML
 // in a layer of the policy, in a file under programs/:
 //
 //	shopctl:

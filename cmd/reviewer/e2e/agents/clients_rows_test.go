@@ -3,7 +3,7 @@ package agents
 // Reasons that hold for several clients.
 const (
 	silent  = "the client runs a call when a hook prints nothing that it can read and ends with status 0"
-	fixed   = "the client ignores a changed input, so reviewer denies the call"
+	fixed   = "the client ignores a changed input, so reviewer denies the call, or asks about it"
 	slow    = "the client runs a call whose hook exceeds the timeout"
 	aborts  = "the only denial that the client always obeys, `cancel`, ends its run"
 	endless = "the turn continues whatever the hook answers; each later call is denied"
