@@ -35,8 +35,8 @@ type Rule struct {
 	// can use.
 	Decision string `json:"decision,omitempty" yaml:"decision"`
 	Harm     string `json:"harm,omitempty" yaml:"harm"` // harm that the call does; required where decision is block
-	// allow: where nobody can be asked, ask becomes a warning if all effects are known, reversible and
-	// local.
+	// allow: where nobody can be asked, ask becomes a warning if all effects are known, in scope,
+	// reversible and local.
 	Unattended  string   `json:"unattended,omitempty" yaml:"unattended"`
 	Message     string   `json:"message,omitempty" yaml:"message"`         // what the agent is told; a template with placeholders
 	Remediation string   `json:"remediation,omitempty" yaml:"remediation"` // safer way, for the agent; a template with placeholders

@@ -22,8 +22,8 @@ number (CEL over ` + "`action`, `history`, `session`, `goal`" + `) and a thresho
 
 - **measure** is computed if ` + "`match`" + ` accepts the input and ` + "`when`" + ` is true. The pattern is
   found if the measure reaches **threshold**.
-- **levels** rate the measure. The level of the worst pattern found raises the risk
-  (` + "`risk.active_pattern`" + `); the verdict of the row counts like that of any rule.
+- **levels** rate the measure. The highest level of any pattern found whose row does not modify,
+  ask or block raises the risk (` + "`risk.active_pattern`" + `); the verdict of the row counts like that of any rule.
 - **Sensitivity**: ` + "`patterns: {sensitivity: low}`" + ` multiplies thresholds and levels by 1.25,
   ` + "`high`" + ` by 0.8 (` + "`patterns.factors`" + `). A *fixed* row ignores the sensitivity: one occurrence is enough.
 - **Hysteresis**: a warning is not repeated within ` + "`patterns.hysteresis`" + ` actions of the agent

@@ -111,7 +111,7 @@ func mathFunctions() []Function {
 func conversions() []Function {
 	return []Function{
 		{"string", "string(value) string", "The value as text.", `string(3) == "3"`},
-		{"int", "int(value) int", "The value as a whole number; an error if it is not one.", `int("3") == 3`},
+		{"int", "int(value) int", "The value as a whole number; a fraction is cut off; an error for text that is not a number.", `int("3") == 3`},
 		{"uint", "uint(value) uint", "The value as a non-negative whole number.", `uint(3) == 3u`},
 		{"double", "double(value) double", "The value as a number with a fraction: measure and confidence often need it.", `double(1) / 2.0 == 0.5`},
 		{"bool", "bool(text) bool", `The texts "true" and "false" as a bool.`, `bool("true")`},

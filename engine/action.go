@@ -58,7 +58,7 @@ type Action struct {
 	Types    []Type    `json:"types"`    // what the action does, regardless of the tool; sorted, at least one
 	Intent   Type      `json:"intent"`   // the one type that describes the action best; empty if there is no action
 	Commands []Command `json:"commands"` // simple commands in the order in which they would run, wrappers removed
-	Paths    []string  `json:"paths"`    // distinct paths that the action touches, as in Effect.short, sorted
+	Paths    []string  `json:"paths"`    // distinct paths that the action touches, as in `effects[].short`, sorted
 	Hosts    []string  `json:"hosts"`    // distinct hosts that the action contacts, sorted
 	Effects  []Effect  `json:"effects"`  // everything that the action would do, worst kinds first
 	Signals  []Signal  `json:"signals"`  // names of dangerous techniques that no single effect reveals, sorted
@@ -221,7 +221,7 @@ const (
 	LocationHome     Location = "home"      // under a home directory
 	LocationHomeRoot Location = "home_root" // a home directory itself, or everything in it
 	LocationSystem   Location = "system"    // under /etc, /usr, /boot, …
-	LocationDevice   Location = "device"    // under /dev, but not the harmless ones (null, zero, stdout, …)
+	LocationDevice   Location = "device"    // under /dev, except harmless devices (null, zero, stdout, …)
 	LocationNull     Location = "null"      // /dev/null and the like: writing has no effect
 	LocationRoot     Location = "root"      // the root, a drive, or a directory just below it that belongs to the system
 	LocationOutside  Location = "outside"   // anywhere else

@@ -30,16 +30,16 @@ func Claims() []string {
 type Statement struct {
 	Claims []Claim `json:"claims"`           // kinds of work that the message says were done, sorted
 	Admits bool    `json:"admits,omitempty"` // the message also says that a check fails, or did not run
-	// Files that it says were written and that do not exist, as in Effect.short; at
+	// Files that the message says were written and that do not exist, as in `effects[].short`; at
 	// most 8.
 	Missing []string `json:"missing,omitempty"`
 	// Commands that the message tells the user to run and that were not found; at most 8.
 	Commands []string `json:"commands,omitempty"`
-	// Packages that it says were installed and that no manifest of the workspace names;
+	// Packages that the message says were installed and that no manifest of the workspace names;
 	// at most 8.
 	Packages []string `json:"packages,omitempty"`
-	// Functions and types that it says were added and that are in no file of the
-	// workspace; at most 8.
+	// Functions and types that the message says were added and that are in no file of
+	// the workspace; at most 8.
 	Symbols []string `json:"symbols,omitempty"`
 	Again   bool     `json:"again,omitempty"` // a hook answered an earlier stop, so the agent continued
 }

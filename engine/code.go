@@ -4,7 +4,7 @@ package engine
 // alone. Policy judges it like a call at the time it is written, because the program that runs
 // it later need not name it.
 type Code struct {
-	// Path of the file, as in Effect.short, preceded by the host if that is not this machine.
+	// Path of the file, as in `effects[].short`, preceded by the host if that is not this machine.
 	Path     string    `json:"path"`
 	Kinds    []string  `json:"kinds"`              // kinds of code that the file can be, as in Action.loads
 	Digest   string    `json:"digest,omitempty"`   // keyed digest of what the code does; absent: it neither changes nor sends anything

@@ -116,7 +116,7 @@ type EventFacts struct {
 	CWD      string         `json:"cwd,omitempty"`       // working directory of the agent
 	Mode     string         `json:"mode,omitempty"`      // permission mode of the agent
 	PromptID string         `json:"prompt_id,omitempty"` // agent's id of the prompt that led to the event
-	Args     map[string]any `json:"args,omitempty"`      // arguments of the tool, masked; long texts are replaced by their ContentFacts
+	Args     map[string]any `json:"args,omitempty"`      // arguments of the tool, masked; long texts are replaced by facts about them, as in `action.contents`
 	Prompt   *ContentFacts  `json:"prompt,omitempty"`    // facts about the prompt's text, which itself is not stored
 	Goal     *Goal          `json:"goal,omitempty"`      // what the prompt asks for
 	Result   *ResultFacts   `json:"result,omitempty"`    // result of the call; phase post only
@@ -160,7 +160,7 @@ type ResultFacts struct {
 	Trouble Trouble       `json:"trouble,omitempty"` // kind of error; absent: none or unknown
 	MS      int64         `json:"ms,omitempty"`      // how long the call took, in milliseconds
 	Content *ContentFacts `json:"content,omitempty"` // facts about the output's text
-	Marks   []string      `json:"marks,omitempty"`   // marks of the output, as in Action.marks
+	Marks   []string      `json:"marks,omitempty"`   // marks of the output, as in `action.marks`
 	// Marks of what a response from outside only mentions: ids, paths, a service's own
 	// addresses.
 	Names   []string `json:"names,omitempty"`

@@ -7,7 +7,7 @@ type Goal struct {
 	Intents     []Intent     `json:"intents,omitempty"`     // kinds of work requested, sorted
 	Names       []string     `json:"names,omitempty"`       // paths, file names and quoted identifiers in the prompt, in order
 	Words       []string     `json:"words,omitempty"`       // hashes of the prompt's words (8 hexadecimal digits), without inflections
-	Marks       []string     `json:"marks,omitempty"`       // keyed hashes of distinctive texts that the person wrote, as in Action.marks
+	Marks       []string     `json:"marks,omitempty"`       // keyed hashes of distinctive texts that the person wrote, as in `action.marks`
 	Constraints []Constraint `json:"constraints,omitempty"` // what the prompt forbids
 }
 
@@ -46,8 +46,8 @@ type ConstraintKind string
 
 // The kinds of constraints.
 const (
-	ConstraintLeave  ConstraintKind = "leave"     // do not touch What
-	ConstraintDelete ConstraintKind = "no_delete" // delete nothing (of What)
+	ConstraintLeave  ConstraintKind = "leave"     // do not touch `what`
+	ConstraintDelete ConstraintKind = "no_delete" // delete nothing (of `what`)
 	ConstraintRead   ConstraintKind = "read_only" // change nothing
 	ConstraintFreeze ConstraintKind = "freeze"    // a code freeze: change nothing that others see
 	ConstraintPlan   ConstraintKind = "plan_only" // only describe what would be done

@@ -105,7 +105,7 @@ type HistoryFacts struct {
 	FailedRank int64      `json:"failed_rank"` // reversibility (0 to 5) of the latest action that failed
 	// Milliseconds since the call with which the run-up to this event began, by event time.
 	// It began with the first of the agent's latest 10 calls that failed or was
-	// denied or, if none was, with the first of the ten.
+	// denied or, if there was none, with the first of the ten.
 	Began int64 `json:"began"`
 	// How many actions ago something that the action would do was denied; 1000: never.
 	Denials     DenialFacts `json:"denials"`
@@ -175,7 +175,7 @@ type CycleFacts struct {
 type DenialFacts struct {
 	Same    int64 `json:"same"`    // this very call was denied
 	Effect  int64 `json:"effect"`  // another call was denied that had an effect at least as strong on the same target
-	Refused int64 `json:"refused"` // a person refused such a call
+	Refused int64 `json:"refused"` // a person refused a call with such an effect
 
 	// How many actions ago a call was denied that had an effect at least as strong
 	// on the same target, by the harm that the denying rule names. Harms without a

@@ -42,7 +42,7 @@ type InterventionFacts struct {
 	Ago    int64   `json:"ago"`              // actions of the session since then
 	MS     int64   `json:"ms"`               // milliseconds since then, by event time
 	Run    bool    `json:"run"`              // it was made after the latest prompt
-	Began  int64   `json:"began"`            // milliseconds since its run-up began, as in HistoryFacts
+	Began  int64   `json:"began"`            // milliseconds since its run-up began, as in `history.began`
 	Lifted bool    `json:"lifted,omitempty"` // its limits were ended by a rollback to an earlier state
 	Tokens int64   `json:"tokens"`           // tokens that the model wrote since then
 	Busy   int64   `json:"busy"`             // time that calls took since then, in milliseconds
@@ -51,8 +51,8 @@ type InterventionFacts struct {
 
 // Return records how long after an intervention its issue was found again.
 type Return struct {
-	Actions int64 `json:"actions"` // actions of the session in between
-	MS      int64 `json:"ms"`      // milliseconds in between, by event time
+	Actions int64 `json:"actions"` // actions of the session between the intervention and the return of its issue
+	MS      int64 `json:"ms"`      // milliseconds between the two, by event time
 }
 
 // Stops reports whether the decision ends the session. A policy that only observes ends nothing.

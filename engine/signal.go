@@ -45,7 +45,7 @@ const (
 	SignalUnconfirmed    Signal = "confirmation_skipped"  // a flag answers confirmations in advance
 	SignalInteractive    Signal = "interactive_program"   // starts a program that reads its commands from the terminal
 	SignalDryRun         Signal = "dry_run"               // only shows what would be done
-	SignalMarked         Signal = "marked_dangerous"      // its authors mark an option or subcommand as dangerous; no more is known
+	SignalMarked         Signal = "marked_dangerous"      // the program's authors mark an option or subcommand as dangerous; no more is known
 )
 
 // LegacySignals lists signals that are no longer produced because facts of

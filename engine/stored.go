@@ -52,7 +52,7 @@ type Observed struct {
 	Changed   int64    `json:"changed"`            // paths that changed
 	Matched   int64    `json:"matched"`            // of these, paths that were expected to
 	// Paths that were expected to change and did not, and paths that changed without
-	// being expected to; at most MaxObservedPaths each, as in Effect.short.
+	// being expected to; at most MaxObservedPaths each, as in `effects[].short`.
 	Absent     []string `json:"absent,omitempty"`
 	Unexpected []string `json:"unexpected,omitempty"`
 }
@@ -105,7 +105,7 @@ type CheckpointState struct {
 	MS      int64  `json:"ms"`                 // milliseconds since it was taken, by event time
 	First   bool   `json:"first"`              // it is the session's first
 	Ran     int64  `json:"ran"`                // calls that ran between the previous checkpoint and this one
-	Failed  int64  `json:"failed"`             // calls that failed in between
+	Failed  int64  `json:"failed"`             // calls that failed between the previous checkpoint and this one
 	CleanMS int64  `json:"clean_ms,omitempty"` // milliseconds from the latest failure to the checkpoint; absent: nothing failed
 }
 
@@ -226,7 +226,7 @@ type Request struct {
 
 // FormAnswers counts what people answered in one session, in one permission mode, to calls of one form.
 type FormAnswers struct {
-	Session  string `json:"session"`            // first digits of its chain
+	Session  string `json:"session"`            // first digits of the id of its chain
 	Mode     string `json:"mode,omitempty"`     // permission mode
 	Person   int64  `json:"person,omitempty"`   // approvals that a person is known to have given
 	Inferred int64  `json:"inferred,omitempty"` // approvals that were inferred: the call ran
@@ -244,7 +244,7 @@ type RequestFacts struct {
 	Enforced   Verdict `json:"enforced"`   // the answer after enforcement
 	Checkpoint bool    `json:"checkpoint"` // all files of the workspace were stored before the call
 	Left       int64   `json:"left"`       // paths whose contents could not be stored
-	// How many actions of the session ago a call was denied or refused, of any agent; 1000: never.
+	// How many of the session's actions ago a call was denied or refused, of any agent; 1000: never.
 	Denied int64 `json:"denied"`
 	// 16 hexadecimal digits: the same for calls with the same tool, programs, options and words, and paths
 	// of the same classes. Empty: the call is not understood completely.
@@ -254,7 +254,7 @@ type RequestFacts struct {
 
 // FormAnswerFacts counts what people answered in one session, in one permission mode, to calls of one form.
 type FormAnswerFacts struct {
-	Session   string `json:"session"`    // first digits of the session's chain
+	Session   string `json:"session"`    // first digits of the id of the session's chain
 	Mode      string `json:"mode"`       // permission mode of the agent
 	Person    int64  `json:"person"`     // approvals that a person is known to have given
 	Inferred  int64  `json:"inferred"`   // approvals that were inferred: the call ran

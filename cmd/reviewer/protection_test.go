@@ -179,7 +179,7 @@ answers the hooks, its socket and its client, [input typed](../bundles/default/c
 terminals of multiplexers and of the desktop over several calls, and
 [others](../bundles/default/cases/tampering/remainder.yaml): command-line patterns, programs that
 modify programs, and formatters and searches that reach the settings, the key and the locks of the
-log. A line is everything typed since the last Enter, in any number of pieces, under any name that
+log. For typed input, a line is everything typed since the last Enter, in any number of pieces, under any name that
 may refer to the same terminal. If the keys do not reveal the line, the call is asked about.
 
 No bundle, layer or ` + "`reviewer allow`" + ` can permit changes to the guard: users change settings in an
@@ -187,8 +187,9 @@ editor or a terminal of their own.
 
 A denial tells the agent the reason, a safer way and what not to do, but neither its id nor how to
 lift it: ` + "`reviewer denials`" + ` lists both for a person. That command, ` + "`allow`, `resume`, `approvals approve`" + `,
-` + "`scope --add`" + ` and similar commands refuse to run under an agent, in every multiplexer, and in a
-terminal whose program was started while an agent's session was running.
+` + "`scope --add`" + ` and similar commands refuse to run under an agent, in every multiplexer (there,
+` + "`approvals approve` and `deny`" + ` accept the approval code), and in a terminal whose program was
+started while an agent's session was running.
 
 ## Workarounds for a denial
 
@@ -196,8 +197,9 @@ The rule ` + "`deny_workaround`" + ` compares effects, not the text of commands.
 last ten actions, of any agent in the session, is denied to every call that would do as much or more
 to the same path, host or service. If only the arguments of a program or a service are known (make
 deploy), the same arguments count, however they are passed, and different arguments do not. A person
-lifts the denial by allowing the call, or by a prompt that orders work on the object by name. Calls
-that do less are allowed: a read, a dry run, the trash, a push without force.
+lifts the denial by allowing the call, or by a prompt that asks for work on the object by name. Calls
+that do less are allowed: a read, a dry run, the trash, a push without force. In the cases, *it* is
+the object whose deletion was denied.
 
 | route | case | calls | blocked by | twins |
 |---|---|---|---|---|
@@ -206,7 +208,7 @@ that do less are allowed: a read, a dry run, the trash, a push without force.
 
 Some actions have legitimate uses, so the user decides: deleting a git hook (` + "`git_no_verify`" + `;
 a commit that would skip the hooks runs with them), setting the clock (` + "`clock_change`" + `), creating
-a file as large as the disk (` + "`disk_fill`" + `), changing other lines of a start-up file
+a file as large as the disk (` + "`disk_fill`" + `), changing lines of a start-up file that do not concern the guard
 (` + "`persistence`" + `). None of them gets a call past the hook: what cannot be recorded is denied, and
 records are ordered by number, not by the clock.
 
@@ -224,7 +226,7 @@ The numbers above do not include:
   an unknown target of a deletion is treated as risky.
 - ` + "`find . -name '*.json' -delete`" + ` and similar commands whose pattern matches settings among many
   other files. A pattern that begins with the name of the settings is recognised.
-- A client that is started in a container or on another machine uses that machine's settings: only
+- A client started in a container or on another machine, which uses that machine's settings: only
   flags that disable its guards are seen.
 - A file that changes between the check and the run.
 

@@ -62,7 +62,7 @@ func Metrics() []Metric {
 			})},
 		{"reviewer_escalations", "How often a returning issue led to a stricter intervention.", []string{"issue"},
 			each(func(d *Document) []Escalation { return d.Escalations }, func(e Escalation) (int64, []string) { return e.Count, []string{e.Issue} })},
-		{"reviewer_controls", "What people did: stopped, resumed or allowed.", []string{"do"},
+		{"reviewer_controls", "What people did, such as stop, resume, allow_once or approve.", []string{"do"},
 			each(func(d *Document) []Control { return d.Controls }, func(c Control) (int64, []string) { return c.Count, []string{c.Do} })},
 		{"reviewer_errors", "Failures, with the rule if one failed.", []string{"what", "id"},
 			each(func(d *Document) []Error { return d.Errors }, func(e Error) (int64, []string) { return e.Count, []string{string(e.What), e.ID} })},

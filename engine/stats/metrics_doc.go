@@ -41,7 +41,7 @@ const docEnd = `
 ## What the numbers mean
 
 **Decision and effect** are the decision of policy and the answer that was given. They differ if a
-policy or a rule only observes or warns (mode ` + "`observe`" + `). ` + "`degraded`" + ` means that the review
+policy or a rule only observes or warns (label ` + "`mode`: `observe`" + `). ` + "`mode`: `degraded`" + ` means that the review
 failed and the call was denied. Phases: ` + "`pre`" + ` is a tool call before it runs, ` + "`post`" + ` after;
 prompts, stops and ends of a turn are reviewed too.
 
@@ -67,7 +67,7 @@ did not change, and what another program changed meanwhile counts as changed by 
 **Approved** is the share of questions that the user approved. It does not count false alarms,
 because users also approve calls that were rightly asked about. Answers to questions that waited
 outside the agent ([approvals.md](approvals.md)) are recorded; a question that ended without an
-answer counts as neither. No agent reports other answers: a call that ran counts as approved; a call
+answer counts neither as approved nor as refused. No agent reports other answers: a call that ran counts as approved; a call
 without a result by the next prompt or the end of the turn counts as refused. The interval is Wilson's,
 for 95 %. Calls that were blocked and allowed later are
 ` + "`reviewer_controls{do=\"allow_once\"}`" + `; whether the others were rightly blocked is not known.
@@ -82,7 +82,7 @@ discarded files that it had changed.
 [interventions.md](interventions.md) describes. The
 *issue* is the strictest rule or pattern that leads to the answer, or ` + "`scores`" + ` if there is none.
 It *returned* if a later call of the same agent triggered the same rule or pattern within 10 calls
-or a minute; otherwise the intervention *helped*. It is *open* if the session ended before that. A
+or a minute; otherwise the intervention *helped*. The intervention is *open* if the session ended before that. A
 stricter answer to an issue that returned is an **escalation**.
 
 **Patterns** are counted once for each event at which they are found, even if the warning is not repeated

@@ -213,7 +213,7 @@ func placeholders() []placeholder {
 		{"target", "first three targets of effects other than reads", "the call has such effects; else \"an unknown target\"",
 			"./billing/invoice.go"},
 		{"deleted", "first three targets that are deleted or moved away", "the call deletes something; else as {target}", "./data"},
-		{"late", "the call that was answered before its review (mode: async)", "session.late is present", "Edit ./go.sum"},
+		{"late", "the call that was answered before its review (mode: async)", "session.late is present", "./go.sum"},
 		{"late_reason", "what the review found about that call", "session.late is present", "This edits a lock file, which only its package manager should write: ./go.sum"},
 		{"deleted_outside", "those of {deleted} that are outside the workspace", "the call deletes something outside; else as {deleted}", "/etc/app.conf"},
 		{"place", "places protected by workspace rules or by the user", "the call touches such a place; else \"this\"", "billing/"},
@@ -226,7 +226,7 @@ func placeholders() []placeholder {
 		{"seconds", "seconds that calls took since the last prompt", always, "350"},
 		{"deletions", "files that the session deleted and had not created", always, "0"},
 		{"written", "code that was written, with the rules that match it", "rule written_code and similar rules; else empty",
-			"./clean.sh (broad deletion)"},
+			"./clean.sh (deletion of a root, home or system directory)"},
 	}
 }
 

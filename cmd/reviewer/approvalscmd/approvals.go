@@ -27,9 +27,9 @@ func Command(a *cli.App, propose Propose) *cobra.Command {
 		Use:     "approvals",
 		Example: "  reviewer approvals list\n  reviewer approvals approve f8dc9b3b-35",
 		Short:   "Answer questions about calls that wait for a person",
-		Long: "With approvals.queue in the settings, a question that the agent cannot put to a person\n" +
-			"waits here. Without an answer, the call is denied. ID is the id of a question as\n" +
-			"`reviewer approvals list` shows it.",
+		Long: "The questions that approvals.queue in the settings selects wait here. Without an\n" +
+			"answer, the call is denied. ID is the id of a question as `reviewer approvals list`\n" +
+			"shows it.",
 	}
 	return cli.Group(cmd, listCommand(a), showCommand(a), approveCommand(a, propose), denyCommand(a), watchCommand(a, propose), codeCommand(a))
 }

@@ -17,7 +17,8 @@ func Command(a *cli.App) *cobra.Command {
 		Example: "  reviewer audit show last\n  reviewer audit verify",
 		Short:   "Read, verify, replay and export the log",
 		Long: "ID is a session's id or a prefix of it, a record's id as `reviewer denials` lists it, or last.\n" +
-			cli.ExitHelp() + " Findings are a broken chain or a divergence.",
+			cli.ExitHelp() + " Findings are a broken chain,\n" +
+			"a decision that does not reproduce, or a call without a review.",
 	}
 	return cli.Group(cmd,
 		auditShowCommand(a), auditTailCommand(a), explaincmd.AuditWhyCommand(a), auditVerifyCommand(a),

@@ -16,7 +16,7 @@ func policyCapabilitiesCommand(a *cli.App) *cobra.Command {
 		Short: "Print the Rego capabilities available to policies, for opa, regal and editors",
 		Long: "Policies can use all of OPA's Rego except what could change when a decision is\n" +
 			"recomputed: the clock, random numbers, the network, the environment, time zones.\n" +
-			"Other tools that are given this file report the same errors.",
+			"Other tools that are given the output of this command report the same errors.",
 		Example: "  reviewer policy capabilities -o capabilities.json\n" +
 			"  opa check --strict --capabilities capabilities.json policy",
 		Args: cobra.NoArgs,

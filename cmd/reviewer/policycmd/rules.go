@@ -23,7 +23,7 @@ func policyRulesCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "rules",
-		Short: "List the rules: action, layer, enforcement and test coverage of each",
+		Short: "List the rules: decision, layer, enforcement and test coverage of each",
 		Long: "ENFORCEMENT is the rule's enforcement according to the settings: enforce, warn, observe, or off.\n" +
 			"CASES counts the cases that expect it to fire, and those that expect it not to;\n" +
 			"for a policy that is not a folder, only the cases of the built-in policy are known.\n" +

@@ -21,6 +21,15 @@ import (
 // ShowCommand is policy show.
 func ShowCommand(a *cli.App) *cobra.Command {
 	var dir string
+	cmd := showCommand(a, &dir)
+	cmd.Flags().StringVar(&dir, "policy", "", cli.PolicyFlag+" (default: active)")
+	return cmd
+}
+
+// ShowRefCommand is policy show of a reference, without --policy.
+func ShowRefCommand(a *cli.App) *cobra.Command { return showCommand(a, new(string)) }
+
+func showCommand(a *cli.App, dir *string) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "show [REF]",
@@ -30,7 +39,7 @@ func ShowCommand(a *cli.App) *cobra.Command {
 		Example: "  reviewer policy show\n  reviewer policy show git:main:policy -f json",
 		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, refs []string) error {
-			e, err := namedPolicy(cmd.Context(), a, refs, dir)
+			e, err := namedPolicy(cmd.Context(), a, refs, *dir)
 			if err != nil {
 				return err
 			}
@@ -43,7 +52,6 @@ func ShowCommand(a *cli.App) *cobra.Command {
 			return out.Write(a.Stdout, func(w io.Writer) error { return showPolicy(a, w, &out, e) })
 		},
 	}
-	cmd.Flags().StringVar(&dir, "policy", "", cli.PolicyFlag+" (default: active)")
 	out.Flags(cmd, "text", "json")
 	return cmd
 }

@@ -44,7 +44,8 @@ func policyTestCommand(a *cli.App) *cobra.Command {
 			"which run against the policy folder that contains them, or that of --policy, or\n" +
 			"the active one.\n" + withoutPath + "\n\n" +
 			"Every test has a name for --run, such as cases/files/files.yaml/deletions/3,\n" +
-			"data.reviewer.risk_test.test_x/case or rules/git.yaml/git_force_push/match/1. A case\n" +
+			"data.reviewer.risk_test.test_x/case or\n" +
+			"rules/containers/containers.yaml/containers_all/match/1. A case\n" +
 			"with todo: runs but counts neither as failed nor as passed; if it passes, that is reported.\n\n" +
 			"Exit codes: 0 all passed, 1 could not run, 2 a test failed or coverage is too low,\n" +
 			"3 usage error.",

@@ -54,7 +54,7 @@ func formerDigest(name string) cli.Argument {
 }
 
 func historyShowCommand(a *cli.App) *cobra.Command {
-	cmd := policycmd.ShowCommand(a)
+	cmd := policycmd.ShowRefCommand(a)
 	cmd.Use, cmd.Args = "show DIGEST", cli.Needs(formerDigest("DIGEST"))
 	cmd.Short = "Show the layers, changed settings and rules of a policy that was effective"
 	cmd.Long = "DIGEST is the first 8 or more digits of the policy's digest."

@@ -30,8 +30,8 @@ func Page(s *Set) (string, error) {
 		fmt.Fprintf(&b, "| %s | %s | %d |\n", quotedNames(e.Names), strings.Join(e.Row.summary(), "; "), e.Row.takers())
 	}
 	slices.Sort(converted)
-	fmt.Fprintf(&b, "\n## Options only\n\nOf the programs listed here (%d), only the options are known, from other sources "+
-		"(see [teaching.md](teaching.md)):\n\n%s\n",
+	fmt.Fprintf(&b, "\n## Options only\n\nFor the programs listed here (%d), options are known from other sources "+
+		"(see [teaching.md](teaching.md)); of those that are not described above, nothing else is known:\n\n%s\n",
 		len(converted), quotedNames(slices.Compact(converted)))
 	return b.String(), nil
 }
