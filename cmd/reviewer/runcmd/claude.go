@@ -2,6 +2,7 @@ package runcmd
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"io"
 	"path/filepath"
@@ -39,7 +40,7 @@ func claudeMessage(text string, turn bool) []byte {
 // claudeRewind asks the client to forget a message of the conversation and what came after it.
 func claudeRewind(id string, to target) []byte {
 	request := map[string]any{"subtype": "rewind_conversation", "target_message_uuid": to.message, "interrupt_if_running": true}
-	if !to.prompt {
+	if to.prompt == 0 {
 		request["allow_assistant_target"] = true
 	}
 	return encoded(map[string]any{"type": "control_request", "request_id": id, "request": request})
@@ -65,7 +66,7 @@ func claudeRewound(raw json.RawMessage) rewound {
 		return rewound{why: err.Error()}
 	}
 	r := answer.Response
-	return rewound{r.Rewound, r.Prefill, orElse(orElse(r.Error, answer.Error), answer.Subtype)}
+	return rewound{r.Rewound, r.Prefill, cmp.Or(r.Error, answer.Error, answer.Subtype)}
 }
 
 // claudeTranscript returns a pattern of the transcript of a session.
@@ -117,7 +118,7 @@ func before(entries map[string]entry, message entry) target {
 		case at.Type == "user" && strings.Contains(string(at.Message.Content), `"type":"tool_result"`):
 			return target{message: message.UUID}
 		case at.Type == "user":
-			return target{message: at.UUID, prompt: true}
+			return target{message: at.UUID, prompt: len(at.Message.Content)}
 		}
 		at = entries[at.Parent]
 	}

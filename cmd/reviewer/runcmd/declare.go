@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -42,7 +43,7 @@ func (p *plan) declare(prompt Prompt) error {
 		}
 		return err
 	}
-	for _, path := range append(append([]string{}, p.scope...), p.beyond...) {
+	for _, path := range slices.Concat(p.scope, p.beyond) {
 		if path == p.dir {
 			continue // it is in scope anyway
 		}

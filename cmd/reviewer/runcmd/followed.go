@@ -1,6 +1,7 @@
 package runcmd
 
 import (
+	"cmp"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 )
@@ -45,7 +46,7 @@ func (f *followed) add(r *engine.Record) {
 	case r.Act != nil && r.Act.Kind == engine.CheckpointRollback:
 		f.wentBack(r)
 	case r.Control != nil && r.Control.Do == engine.ControlStop, r.Control != nil && r.Control.Do == engine.ControlAbort:
-		f.stopped = orElse(r.Control.Reason, "a person stopped it")
+		f.stopped = cmp.Or(r.Control.Reason, "a person stopped it")
 	case r.Control != nil && r.Control.Do == engine.ControlResume:
 		f.stopped = ""
 	}
@@ -55,15 +56,8 @@ func (f *followed) add(r *engine.Record) {
 	kind := r.Decision.Intervention.Kind
 	f.interventions = append(f.interventions, Made{Session: f.key.Session, Record: r.ID(), Kind: kind})
 	if kind == engine.EmergencyStop {
-		f.stopped = orElse(r.Decision.Reason, "policy stopped it")
+		f.stopped = cmp.Or(r.Decision.Reason, "policy stopped it")
 	}
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // verdict counts the answer to a call.

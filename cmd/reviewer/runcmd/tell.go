@@ -105,7 +105,7 @@ func (o *observer) quote() {
 // target is a message of a conversation.
 type target struct {
 	message string
-	prompt  bool // a person wrote it
+	prompt  int // its length in bytes, if a person wrote it; 0: the model did
 }
 
 // rewound is what a client says about a request to rewind its conversation.
@@ -179,6 +179,10 @@ func (o *observer) askToRewind(back rollback) {
 	to, err := o.targetOf(back)
 	if err != nil {
 		o.note("not_rewound", o.p.mask(err.Error()), run.Event{})
+		return
+	}
+	if to.prompt > maxTold/2 {
+		o.note("not_rewound", "the prompt is too long to be sent again", run.Event{})
 		return
 	}
 	o.rewinds++

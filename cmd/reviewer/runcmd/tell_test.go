@@ -3,6 +3,7 @@ package runcmd
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,10 +117,24 @@ not a document
 // The message to forget is the first line of the one that made the call or, where nothing but a prompt comes before it, the
 // prompt.
 func TestTarget(t *testing.T) {
-	for call, want := range map[string]target{"t1": {"u1", true}, "t2": {"a3", false}, "t9": {}, "other": {}} {
+	for call, want := range map[string]target{"t1": {"u1", len(`"fix it"`)}, "t2": {"a3", 0}, "t9": {}, "other": {}} {
 		if got, found := claudeTarget(strings.NewReader(transcriptLines), call); got != want || found != (want != target{}) {
 			t.Errorf("%s: %+v, %t", call, got, found)
 		}
+	}
+}
+
+// A prompt that is too long to be sent again is not forgotten.
+func TestLongPromptsStay(t *testing.T) {
+	o, lines := talking(t)
+	long := strings.Replace(transcriptLines, "fix it", strings.Repeat("fix it. ", 200), 1)
+	o.agent.protocol = &protocol{target: func(_ io.Reader, call string) (target, bool) {
+		return claudeTarget(strings.NewReader(long), call)
+	}, transcript: func(string, string) string { return "tell_test.go" }}
+	o.askToRewind(rollback{call: "t1"})
+	o.talk()
+	if len(*lines) != 0 || o.asked != nil || len(o.told) != 1 {
+		t.Errorf("%d lines, asked %+v, notes %+v", len(*lines), o.asked, o.told)
 	}
 }
 

@@ -2,6 +2,7 @@ package runcmd
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -72,7 +73,7 @@ func watch(ctx context.Context, a *cli.App, f flags, stop bool, target string) e
 	}
 	w.run.Store(r)
 	if !a.Quiet {
-		fmt.Fprintf(a.Stderr, "reviewer watch: process %d (%s) in %s\n", pid, orElse(p.agent, "not a known agent"), p.dir)
+		fmt.Fprintf(a.Stderr, "reviewer watch: process %d (%s) in %s\n", pid, cmp.Or(p.agent, "not a known agent"), p.dir)
 	}
 	go stopOnKey(a, r)
 	for e := range r.Events() {

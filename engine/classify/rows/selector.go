@@ -51,7 +51,7 @@ const (
 // "like" those that match a pattern, and "unlike" the others. What follows "or" is
 // selected if there are none:
 //
-//	operands after of=, -ex after 'shell ', operands like /dev/* or last, -d or =., -o unlike \|*|!*
+//	operands after of=, -ex after 'shell ', operands like /dev/* or last, -d or =, -o unlike \|*|!*
 func Selectors(text string) ([]Selector, error) {
 	var list []Selector
 	for part := range strings.SplitSeq(text, ",") {
