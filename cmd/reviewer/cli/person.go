@@ -32,6 +32,10 @@ type span struct {
 // with the names of multiplexers, no policy can make it shorter.
 const afterwards = 10 * time.Minute
 
+// startsBlur is how many milliseconds a process may seem to have been started too early
+// or too late: ps counts seconds.
+const startsBlur = 2000
+
 // Scene contains the facts that distinguish a person from an agent, as a value,
 // so that tests can set them.
 type Scene struct {
@@ -84,7 +88,7 @@ func (s Scene) ownTerminal(what string) error {
 			continue
 		}
 		for _, ran := range s.sessions {
-			if p.started >= ran.first && p.started <= ran.last+afterwards.Milliseconds() {
+			if p.started >= ran.first-startsBlur && p.started <= ran.last+afterwards.Milliseconds() {
 				return &SharedTerminalError{fmt.Sprintf("%s needs a person: this terminal's program (%s, process %d) was started while "+
 					"session %s of an agent was running; use an earlier one, or end the session and %s", what,
 					term.OneLine(p.command, 40), p.pid, ran.session, instead)}
@@ -215,8 +219,7 @@ func above(table map[int]process, pid int) []process {
 // younger reports whether a process began after one that names it as its parent: then
 // the parent has ended, and its process ID was reused, which is common on Windows.
 func younger(parent, child process) bool {
-	const blur = 2000 // milliseconds; where times are counted in seconds
-	return parent.started != 0 && child.started != 0 && parent.started > child.started+blur
+	return parent.started != 0 && child.started != 0 && parent.started > child.started+startsBlur
 }
 
 // psTable reads what ps lists on macOS: pid, parent, elapsed time and command.

@@ -35,6 +35,7 @@ func TestRequirePerson(t *testing.T) {
 		{"a signed policy, from a script in one", Scene{Terminal: true, script: true, Ancestors: []process{{9, 1, "tmux", 0}}}, ""},
 		{"a shell that a session left behind", Scene{Terminal: true, sessions: ran, Ancestors: []process{{9, 1, "bash", 5_000_000}}},
 			"(bash, process 9) was started while session s1 of an agent was running"},
+		{"of a session whose start is a second late", Scene{Terminal: true, sessions: ran, Ancestors: []process{{9, 1, "bash", 999_000}}}, "while session s1"},
 		{"a little after its last call", Scene{Terminal: true, sessions: ran, Ancestors: []process{{9, 1, "bash", 9_100_000}}}, "while session s1"},
 		{"left to the user's own init", Scene{Terminal: true, sessions: ran, Ancestors: []process{{9, 5, "x", 5_000_000}, {5, 1, "/lib/systemd/systemd --user", 10}}},
 			"while session s1"},

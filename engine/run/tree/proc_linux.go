@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // stat is what /proc tells about a process.
@@ -36,20 +38,14 @@ func List() []Listed {
 	return list
 }
 
-// bootTime is when the system was started; the zero time: unknown.
+// bootTime is when the system was started; the zero time: unknown. /proc/stat would round
+// it to a second, by which processes would seem to have been started too early.
 func bootTime() time.Time {
-	raw, err := os.ReadFile("/proc/stat")
-	if err != nil {
+	var since unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &since) != nil {
 		return time.Time{}
 	}
-	for line := range strings.Lines(string(raw)) {
-		if text, ok := strings.CutPrefix(line, "btime "); ok {
-			if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil {
-				return time.Unix(n, 0)
-			}
-		}
-	}
-	return time.Time{}
+	return time.Now().Add(-time.Duration(since.Nano()))
 }
 
 // ticksPerSecond is the unit of times in /proc, which is the same on all systems that Go runs on.
