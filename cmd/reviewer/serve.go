@@ -46,7 +46,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 			"which programs list waiting questions, answer them with the code of `reviewer approvals\n" +
 			"code`, and follow events.",
 		Example: "  reviewer serve --idle 0 --metrics 127.0.0.1:9464\n  reviewer serve --install --http 127.0.0.1:9470",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			home, err := a.StateHome()
 			if err != nil {

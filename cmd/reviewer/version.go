@@ -16,7 +16,7 @@ func versionCommand(a *cli.App) *cobra.Command {
 		Use:     "version",
 		Short:   "Print the versions of the binary, the built-in policy and the engine",
 		Example: "  reviewer version\n  reviewer version -f json",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			e := cli.Environment()
 			policy, digest, err := bundles.BuiltIn()

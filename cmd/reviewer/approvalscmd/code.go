@@ -21,7 +21,7 @@ func codeCommand(a *cli.App) *cobra.Command {
 			"After 5 wrong codes in 15 minutes, all codes are refused for 15 minutes.\n\n" +
 			"--remove removes the code: such answers are then refused.",
 		Example: "  reviewer approvals code\n  reviewer approvals code --remove",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, err := a.OpenStore()
 			if err != nil {

@@ -17,7 +17,7 @@ func listCommand(a *cli.App) *cobra.Command {
 		Use:     "list",
 		Short:   "List the questions that wait for an answer, oldest first",
 		Example: "  reviewer approvals list",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			q, err := open(a)
 			if err != nil {

@@ -36,7 +36,7 @@ func watchCommand(a *cli.App, propose Propose) *cobra.Command {
 			"keys select, enter shows, a approves, s approves for the session, p approves and proposes a\n" +
 			"rule, d denies with a message, x denies and stops the session, q quits. Pasted text is ignored.",
 		Example: "  reviewer approvals watch",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q, err := open(a)
 			if err != nil {

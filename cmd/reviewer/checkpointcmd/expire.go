@@ -188,7 +188,7 @@ func expireCommand(a *cli.App) *cobra.Command {
 		Short:   "Remove checkpoints that have expired; started when a session begins",
 		Example: "  reviewer checkpoint expire",
 		Hidden:  true,
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := open(a)
 			if err != nil {

@@ -45,7 +45,7 @@ func gcCommand(a *cli.App) *cobra.Command {
 			"time after its end; those of a session that is open or stopped are kept, and so is the newest one\n" +
 			"of each workspace. --keep and --older-than select other checkpoints to remove. Expired checkpoints stay in the list.",
 		Example: "  reviewer checkpoint gc\n  reviewer checkpoint gc --keep 1f2e3d4c-17\n  reviewer checkpoint gc --older-than 7d --workspace .",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			by, err := a.Person("removing checkpoints")
 			if err != nil {

@@ -72,7 +72,7 @@ func listCommand(a *cli.App) *cobra.Command {
 			"each was taken, who made the changes since the previous one, the number of changed paths, the bytes\n" +
 			"stored, and the number of paths that are not stored.",
 		Example: "  reviewer checkpoint list\n  reviewer checkpoint list --session last --since 1h",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			d, err := sel.read(a)
 			if err != nil && len(d.Checkpoints) == 0 {

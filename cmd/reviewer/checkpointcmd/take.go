@@ -30,7 +30,7 @@ func takeCommand(a *cli.App) *cobra.Command {
 		Long: "Stores what changed in the workspace since the last checkpoint. The workspace is the current\n" +
 			"folder, or the nearest parent folder that has checkpoints.",
 		Example: "  reviewer checkpoint take\n  reviewer checkpoint take --workspace ~/shop",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := open(a)
 			if err != nil {

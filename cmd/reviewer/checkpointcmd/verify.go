@@ -37,7 +37,7 @@ func verifyCommand(a *cli.App) *cobra.Command {
 			"expired can be restored. Reports all damage.\n\n" +
 			"Exit codes: 0 undamaged, 1 damage was found or a store cannot be read, 3 usage error.",
 		Example: "  reviewer checkpoint verify\n  reviewer checkpoint verify --workspace .",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := open(a)
 			if err != nil {

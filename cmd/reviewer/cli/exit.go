@@ -103,9 +103,6 @@ func (a *App) UsageBeforeRun(root *cobra.Command) (wrap func(error) error) {
 	began := false
 	var mark func(*cobra.Command)
 	mark = func(cmd *cobra.Command) {
-		if cmd.Args != nil {
-			cmd.Args = plainArguments(cmd.Args)
-		}
 		if run := cmd.RunE; run != nil {
 			cmd.RunE = func(cmd *cobra.Command, args []string) error {
 				began = true

@@ -30,7 +30,7 @@ func deliverCommand(a *cli.App) *cobra.Command {
 			"Custom interventions of the organisation are delivered in the same way. The\n" +
 			"result is recorded in the machine's ledger (`reviewer audit show --ledger`).",
 		Example: "  reviewer notify deliver\n  reviewer notify deliver --retry",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), longest)
 			defer cancel()

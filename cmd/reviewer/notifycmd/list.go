@@ -19,7 +19,7 @@ func listCommand(a *cli.App) *cobra.Command {
 		Use:     "list",
 		Short:   "List notifications: the channels they were delivered to, failures, and requests that were shown to nobody",
 		Example: "  reviewer notify list\n  reviewer notify list -f json",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			store, err := a.OpenStore()
 			if err != nil {

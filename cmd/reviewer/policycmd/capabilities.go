@@ -19,7 +19,7 @@ func policyCapabilitiesCommand(a *cli.App) *cobra.Command {
 			"Other tools that are given the output of this command report the same errors.",
 		Example: "  reviewer policy capabilities -o capabilities.json\n" +
 			"  opa check --strict --capabilities capabilities.json policy",
-		Args: cobra.NoArgs,
+		Args: cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			return out.Write(a.Stdout, func(w io.Writer) error { return term.WriteJSON(w, rego.Capabilities()) })
 		},

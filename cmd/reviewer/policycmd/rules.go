@@ -29,7 +29,7 @@ func policyRulesCommand(a *cli.App) *cobra.Command {
 			"for a policy that is not a folder, only the cases of the built-in policy are known.\n" +
 			"-f markdown writes the text of docs/rules.md.",
 		Example: "  reviewer policy rules --family git\n  reviewer policy rules --policy ./policy -f json",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			e, err := a.ShownPolicy(cmd.Context(), dir)
 			if err != nil {

@@ -31,7 +31,7 @@ func policyKeygenCommand(a *cli.App) *cobra.Command {
 			"exec:…). Give NAME.pub to those who verify. Existing files are never overwritten.\n" +
 			"Keys of ssh-keygen -t ed25519 and of openssl work as well.",
 		Example: "  reviewer policy keygen --out release",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE:    func(*cobra.Command, []string) error { return makeKey(a, &k) },
 	}
 	cmd.Flags().StringVar(&k.name, "out", "", "file of the private key")

@@ -21,7 +21,7 @@ func policyListCommand(a *cli.App) *cobra.Command {
 		Short:   "List the stored policy bundles, and which of them are active",
 		Long:    "Newest first, by layer. `reviewer policy rollback --to` takes an archive's digest or a sequence.",
 		Example: "  reviewer policy list",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			home, err := a.StateHome()
 			if err != nil {

@@ -27,7 +27,7 @@ func policyRollbackCommand(a *cli.App) *cobra.Command {
 			"are used again. With a trust file, a lower sequence or no bundle needs --allow-rollback. To roll\n" +
 			"back all machines, release the old contents under a new sequence instead.",
 		Example: "  reviewer policy rollback --reason 'blocks the release job'\n  reviewer policy rollback --to 41 --allow-rollback --reason 'as agreed with security'",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if strings.TrimSpace(in.Reason) == "" {
 				return cli.Usage("give the reason with --reason TEXT, for the log")

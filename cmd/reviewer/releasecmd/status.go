@@ -28,7 +28,7 @@ func policyStatusCommand(a *cli.App) *cobra.Command {
 			"their expiry; and compares them with the ledger. An expired bundle stays active, since having none\n" +
 			"would be worse. Exit code 2 if there are problems.",
 		Example: "  reviewer policy status\n  reviewer policy status -q || echo the policy needs attention",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, err := a.OpenStore()
 			if err != nil {

@@ -38,7 +38,7 @@ func trustShowCommand(a *cli.App) *cobra.Command {
 		Use:     "show",
 		Short:   "Show the active trust file: keys, roles, channels, expiry",
 		Example: "  reviewer policy trust show",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			if err := out.Known(); err != nil {
 				return err

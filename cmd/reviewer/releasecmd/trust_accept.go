@@ -22,7 +22,7 @@ func trustAcceptCommand(a *cli.App) *cobra.Command {
 			"person accepts it. The ledger must verify, the trust file must be the version that was active\n" +
 			"last, and the store of bundles must not be older than the ledger: versions and sequences never decrease.",
 		Example: "  reviewer policy trust accept",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return acceptMoved(cmd.Context(), a) },
 	}
 }
@@ -78,7 +78,7 @@ func trustRestoreCommand(a *cli.App) *cobra.Command {
 			"that was signed. If it is the version that was active last, it is written back. To change the trust file, edit a\n" +
 			"copy, raise its version, have it signed, and rotate to it.",
 		Example: "  reviewer policy trust restore",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return restoreTrust(a) },
 	}
 }

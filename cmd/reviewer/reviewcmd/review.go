@@ -54,7 +54,7 @@ func Command(a *cli.App) *cobra.Command {
 			"project layer, unless --policy names another one; the time is the current time, unless\n" +
 			"the document has one (t). Nothing is written to disk. A document that cannot be read is blocked.",
 		Example: `  echo '{"tool":"Bash","args":{"command":"rm -rf ~"},"cwd":"/srv/shop"}' | reviewer review`,
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return reviewAll(cmd.Context(), a, policy)
 		},

@@ -81,7 +81,7 @@ func Command(a *cli.App, prompt Prompt) *cobra.Command {
 
 // Helper returns the hidden command that prepares a confined process and becomes the agent.
 func Helper() *cobra.Command {
-	return &cobra.Command{Use: helperName, Hidden: true, Args: cobra.NoArgs, Short: "Started by reviewer run",
+	return &cobra.Command{Use: helperName, Hidden: true, Args: cli.AtMost(0), Short: "Started by reviewer run",
 		Example: "  reviewer run -- COMMAND",
 		RunE:    func(*cobra.Command, []string) error { return run.Main(sandbox.Apply) }}
 }

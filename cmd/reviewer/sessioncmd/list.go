@@ -30,7 +30,7 @@ func sessionListCommand(a *cli.App) *cobra.Command {
 			"Ids are shortened; every command accepts them. -f json has them in full. `audit show`\n" +
 			"lists the sessions as they are in the log.",
 		Example: "  reviewer session list\n  reviewer session list --since 1d --workspace .",
-		Args:    cobra.NoArgs,
+		Args:    cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			from, err := since.MS(time.Now())
 			if err != nil {
