@@ -231,6 +231,10 @@ func (s *Summary) printUsage(w io.Writer) {
 	if u.CostUSD > 0 {
 		fmt.Fprintf(w, ", $%.2f", u.CostUSD)
 	}
+	if s.BrokenLines > 0 {
+		fmt.Fprintf(w, "\n  stream: %s of the agent's output could not be read; more may have been used",
+			term.Counted(s.BrokenLines, "line", "lines"))
+	}
 	fmt.Fprintf(w, "\n  processes were found by %s; memory limited by %s, their number by %s\n", s.Ways.Track, s.Ways.Memory, s.Ways.Processes)
 	if s.Files.Failure != "" {
 		fmt.Fprintf(w, "  files: unknown: %s\n", s.Files.Failure)
