@@ -26,7 +26,7 @@ How the values of several layers are merged:
 | strictest | replaces the default | applies if it is stricter |
 | extend | replaces the default | adds to it |
 | intersect | replaces the default | keeps only the common entries |
-| narrow | replaces the default | keeps only entries inside an existing one |
+| narrow | replaces the default | keeps only what is in both |
 | union | is added | is added |
 | first | replaces the default | is ignored; the project may not set it |
 | organisation | replaces the default | only the organisation may set it |

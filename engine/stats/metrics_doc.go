@@ -28,7 +28,7 @@ atomically.
 
 [grafana.json](grafana.json) is a dashboard for these metrics: Dashboards, New, Import.
 
-The metrics are gauges, because they count the log that is kept: when retention deletes its oldest
+All metrics but the histogram are gauges, because they count the log that is kept: when retention deletes its oldest
 part, the numbers fall, and ` + "`rate()`" + ` would treat that as a restart and count everything again.
 Use ` + "`clamp_min(delta(…[1h]), 0)`" + ` for growth.
 Neither sessions nor agents are labels; ` + "`--by session`" + ` and ` + "`--by agent`" + ` list them.
@@ -42,8 +42,8 @@ const docEnd = `
 
 **Decision and effect** are the decision of policy and the answer that was given. They differ if a
 policy or a rule only observes or warns (label ` + "`mode`: `observe`" + `). ` + "`mode`: `degraded`" + ` means that the review
-failed and the call was denied. Phases: ` + "`pre`" + ` is a tool call before it runs, ` + "`post`" + ` after;
-prompts, stops and ends of a turn are reviewed too.
+failed, and a call that had not run yet was denied. Phases: ` + "`pre`" + ` is a tool call before it runs, ` + "`post`" + ` after,
+` + "`request`" + ` a question that the agent is about to ask by itself; prompts and ends of a turn (` + "`stop`" + `) are reviewed too.
 
 **Review time** is recorded with each answer: from the receipt of an event to the decision, excluding
 the start of the process and writing the record.
@@ -64,13 +64,13 @@ program that changes files. Precision is the share of the expected paths that ch
 share of the changed paths that were expected. A file that is rewritten with the same contents
 did not change, and what another program changed meanwhile counts as changed by the call.
 
-**Approved** is the share of questions that the user approved. It does not count false alarms,
-because users also approve calls that were rightly asked about. Answers to questions that waited
+**Approved** is the share of the answered questions that people approved. It does not count false alarms,
+because people also approve calls that were rightly asked about. Answers to questions that waited
 outside the agent ([approvals.md](approvals.md)) are recorded; a question that ended without an
 answer counts neither as approved nor as refused. No agent reports other answers: a call that ran counts as approved; a call
 without a result by the next prompt or the end of the turn counts as refused. The interval is Wilson's,
-for 95 %. Calls that were blocked and allowed later are
-` + "`reviewer_controls{do=\"allow_once\"}`" + `; whether the others were rightly blocked is not known.
+for 95 %. Calls that were held up and allowed later are
+` + "`reviewer_controls`" + ` with ` + "`do`" + ` ` + "`allow_once`" + ` or ` + "`allow_session`" + `; whether the others were rightly blocked is not known.
 
 **Fatigue** is how often people are asked, by policy and by agents themselves, per hour of work. Work is
 the time between records of a session; each pause counts for at most ten minutes. The time to
@@ -88,9 +88,9 @@ stricter answer to an issue that returned is an **escalation**.
 **Patterns** are counted once for each event at which they are found, even if the warning is not repeated
 to the agent.
 
-## What is not measured
+## What is not in the log
 
-**Cache hit rate**: a decision is the same with and without the cache ([resident.md](resident.md)), so the log does not record its use; the resident process counts it in its own ` + "`/metrics`" + `. ` + "`reviewer_prefiltered`" + ` counts calls that are allowed before scores are computed.
+**Cache hit rate**: a decision is the same with and without the cache ([resident.md](resident.md)), so the log does not record its use; the resident process counts it in its own ` + "`/metrics`" + ` (` + "`reviewer serve --metrics`" + `). ` + "`reviewer_prefiltered`" + ` counts calls that are allowed before scores are computed.
 `
 
 // MetricsDoc returns the text of docs/metrics.md.

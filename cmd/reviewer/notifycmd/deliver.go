@@ -26,7 +26,7 @@ func deliverCommand(a *cli.App) *cobra.Command {
 		Short: "Deliver pending notifications; started automatically after a stop, and when an action waits for approval",
 		Long: "Adds a notification for each stop of the last day that has none yet, sends each to all channels\n" +
 			"for stops, and retries with increasing delays until each channel has accepted it or every attempt\n" +
-			"has failed. Requests for approval are sent to the channels for approvals while they wait.\n" +
+			"has failed. Questions that wait for an answer are sent to the channels for approvals.\n" +
 			"Custom interventions of the organisation are delivered in the same way. The\n" +
 			"result is recorded in the machine's ledger (`reviewer audit show --ledger`).",
 		Example: "  reviewer notify deliver\n  reviewer notify deliver --retry",

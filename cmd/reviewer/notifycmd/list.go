@@ -17,7 +17,7 @@ func listCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List notifications: the channels they were delivered to, failures, and requests that were shown to nobody",
+		Short:   "List notifications: the channels they were delivered to, failures, and questions that were shown to nobody",
 		Example: "  reviewer notify list\n  reviewer notify list -f json",
 		Args:    cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {

@@ -46,7 +46,7 @@ func testCommand(a *cli.App) *cobra.Command {
 			return out.Write(a.Stdout, func(w io.Writer) error { return writeTested(a, w, &out, results) })
 		},
 	}
-	cmd.Flags().BoolVar(&approval, "approval", false, "send an example of a request for approval")
+	cmd.Flags().BoolVar(&approval, "approval", false, "send an example of a question that waits for an answer")
 	out.Flags(cmd, term.Text, "json")
 	return cmd
 }

@@ -38,7 +38,7 @@ func WatchCommand(a *cli.App) *cobra.Command {
 			"is confined, and a process that was detached from its parents before it was seen is not found.\n\n" +
 			"Whatever would end a run (a limit, a stop of the session, the policy) is reported; with --stop, it also ends\n" +
 			"the agent and all its processes, as s and Enter do in a terminal. An interrupt ends only the watch.\n\n" +
-			"Exit code and summary are those of `reviewer run`.",
+			"Summary and exit code are those of `reviewer run`, but the agent's own exit code is unknown: 0 stands for it.",
 		Example: "  reviewer watch 4711\n  reviewer watch --stop --max-time 20m --summary run.json last",
 		Args:    cli.Needs(cli.Argument{Name: "PID|SESSION", What: "the process of an agent, or a session"}),
 		RunE:    func(cmd *cobra.Command, args []string) error { return watch(cmd.Context(), a, f, stop, args[0]) },
