@@ -50,7 +50,7 @@ func subject(ctx context.Context, a *cli.App, p, policy string) (trial.Subject, 
 		return trial.Subject{}, err
 	case !info.IsDir() && !slices.Contains(caseFiles(), filepath.Ext(p)):
 		return trial.Subject{}, cli.Usage("%s is not a file of cases (*.yaml, *.txtar); give a policy folder to run its Rego tests", p)
-	case info.IsDir() && policyAround(p) == "" && (isPolicy(p) || hasCases(p)):
+	case info.IsDir() && (hasCases(p) || isPolicy(p) && policyAround(p) == ""):
 		return policySubject(p, policy)
 	case info.IsDir() && policy == "" && policyAround(p) == "" && !onlyCases(p):
 		return trial.Subject{}, notPolicy(p)
