@@ -89,8 +89,8 @@ type SessionFacts struct {
 
 // HistoryFacts is the earlier history, as far as it bears on this action.
 type HistoryFacts struct {
-	// Counts over windows of the history, by the names in the setting windows:
-	// recent, short, five_minutes.
+	// Counts over windows of the history, by the names in the setting windows
+	// (recent, short, five_minutes) and metrics.
 	Windows     map[string]WindowFacts `json:"windows"`
 	Similar     SimilarFacts           `json:"similar"`        // earlier actions similar to this one
 	FirstTime   bool                   `json:"first_time"`     // no earlier action had the same type and target class
