@@ -43,7 +43,8 @@ number (CEL over ` + "`action`, `history`, `session`, `goal`" + `) and a thresho
 
     reviewer policy new pattern shop.many_pages --in policy
 
-writes a row to ` + "`policy/patterns/shop/shop.yaml`" + ` and a case next to it. It needs no Go:
+adds a row to ` + "`policy/patterns/shop/shop.yaml`" + ` and a case to ` + "`policy/cases/shop/shop.yaml`" + `, as
+a start. Edited, the row could be:
 
     - id: shop.many_pages
       title: Very many pages at once

@@ -22,12 +22,12 @@ func Verdicts() []string {
 // The harms that a blocking rule can name for a call.
 const (
 	HarmLoss   = "loss"   // something is lost irrecoverably
-	HarmSecret = "secret" // a secret, or data, leaves the machine
+	HarmSecret = "secret" // a secret, or other data, is disclosed
 	HarmCode   = "code"   // code of unknown origin runs
-	HarmGuard  = "guard"  // reviewer itself, or another protection of the machine, is changed
+	HarmGuard  = "guard"  // reviewer itself, or another safeguard, is affected
 	HarmPlace  = "place"  // a place or a service that is off limits
 	HarmPolicy = "policy" // something that an organisation or a person forbade, regardless of its effects; also where a rule names no harm
-	HarmLimit  = "limit"  // no harm in the call itself: too many calls came before it
+	HarmLimit  = "limit"  // no harm in the call itself: a limit on the session excludes it
 	HarmRepeat = "repeat" // no harm in the call itself: it has the effect of a denied call in another way
 )
 

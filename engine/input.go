@@ -89,8 +89,8 @@ type SessionFacts struct {
 
 // HistoryFacts is the earlier history, as far as it bears on this action.
 type HistoryFacts struct {
-	// Counts over windows of the history, by the names in the setting windows:
-	// recent, short, five_minutes.
+	// Counts over windows of the history, by the names in the setting windows
+	// (recent, short, five_minutes) and metrics.
 	Windows     map[string]WindowFacts `json:"windows"`
 	Similar     SimilarFacts           `json:"similar"`        // earlier actions similar to this one
 	FirstTime   bool                   `json:"first_time"`     // no earlier action had the same type and target class
@@ -220,7 +220,7 @@ type PastFacts struct {
 type Growth struct {
 	Resource string    `json:"resource"` // what is used
 	Last     int64     `json:"last"`     // use in the newest full bin (a bin is a few actions)
-	Bins     int64     `json:"bins"`     // number of consecutive bins in which the use grew
+	Bins     int64     `json:"bins"`     // number of consecutive bins, each with more use than the one before it; the first one included
 	Ratios   []float64 `json:"ratios"`   // use in each bin divided by that in the previous bin, oldest first
 	Growth   float64   `json:"growth"`   // mean of the ratios; kept for older policies
 	Fit      float64   `json:"fit"`      // share of the ratios above one and a half; kept for older policies

@@ -8,7 +8,7 @@ type Label string
 // The labels.
 const (
 	LabelUntrusted Label = "untrusted" // not written by anyone in the session: web pages, responses of services, downloaded files
-	LabelService   Label = "service"   // ids and locations in a response from outside; for the repository's service, branches and addresses too
+	LabelService   Label = "service"   // ids and paths in a response from outside; for the repository's service, branches and addresses too
 	LabelSecret    Label = "secret"    // read from a credential or env file
 )
 

@@ -20,7 +20,7 @@ const (
 	SignalGitForcePush   Signal = "git_force_push"        // overwrites a remote branch without a lease
 	SignalGitDiscard     Signal = "git_discard"           // discards uncommitted work
 	SignalGitHistory     Signal = "git_history_rewrite"   // expires reflogs, filters branches, deletes refs
-	SignalGitNoVerify    Signal = "git_no_verify"         // a variable or a setting keeps git from running hooks
+	SignalGitNoVerify    Signal = "git_no_verify"         // a flag, a variable or a setting keeps git from running hooks
 	SignalDiskWrite      Signal = "disk_write"            // formats or writes a disk device
 	SignalPower          Signal = "power_state"           // shuts down or restarts the machine
 	SignalForkBomb       Signal = "fork_bomb"
@@ -32,12 +32,12 @@ const (
 	SignalListen         Signal = "inbound_listener"      // listens for connections from other machines
 	SignalPackageInstall Signal = "package_install"       // installs a package
 	SignalPackageURL     Signal = "package_install_url"   // installs a package from a URL, a git repository or another index
-	SignalPublish        Signal = "publish"               // publishes packages, releases or gists
+	SignalPublish        Signal = "publish"               // publishes packages, images, releases or gists
 	SignalPackageSource  Signal = "package_source_change" // changes where packages come from
 	SignalUnchecked      Signal = "verification_off"      // certificates or signatures are not checked
 	SignalInfraDelete    Signal = "infrastructure_delete" // destroys infrastructure
 	SignalContainerWipe  Signal = "container_wipe"        // prunes volumes, removes named volumes or namespaces
-	SignalContainerHost  Signal = "container_host"        // privileged, or mounts the host's root or docker socket
+	SignalContainerHost  Signal = "container_host"        // gives a container the host's files, container socket or privileges
 	SignalDatabaseDrop   Signal = "database_destructive"  // drops, empties or overwrites tables
 	SignalGuardTamper    Signal = "guard_tampering"       // touches the safeguards of reviewer or of the agent
 	SignalAgentUnguarded Signal = "agent_unguarded"       // starts an agent with its safeguards off

@@ -146,10 +146,10 @@ fires contains "file_overwritten" if {
 }
 
 # METADATA
-# title: Ignored data deleted
+# title: Ignored or untracked data deleted
 # description: >-
-#   Databases, and folders of files that people put there: git ignores them, and nothing
-#   can regenerate them.
+#   Databases, and folders of files that people put there: git ignores or does not
+#   track them, and nothing can regenerate them.
 # custom:
 #   id: delete_data
 fires contains "delete_data" if {
