@@ -299,6 +299,7 @@ func (r *Run) finish(why ending) {
 	select {
 	case <-r.ended:
 		r.out.Exit = exitOf(r.cmd.ProcessState)
+		r.account(r.cmd.ProcessState)
 	case <-time.After(r.o.KillWait):
 		r.out.Exit = 128 + int(syscall.SIGKILL) // it waits for a device
 	}
@@ -314,6 +315,18 @@ func (r *Run) finish(why ending) {
 	r.out.Ended = time.Now()
 	r.tell(Event{Kind: EventEnded, Text: r.out.Result})
 	_ = r.tree.Close() // what is stuck keeps its group
+}
+
+// account adds what the system counted for the command and the processes that it waited for. Without
+// this, a command that ends before it is measured would have used nothing.
+func (r *Run) account(s *os.ProcessState) {
+	if s == nil {
+		return
+	}
+	u := &r.out.Usage
+	u.CPU = max(u.CPU, s.UserTime()+s.SystemTime())
+	u.Peak = max(u.Peak, tree.MaxResident(s))
+	r.out.Most = max(r.out.Most, 1)
 }
 
 // leftover notes the processes that outlive the command.

@@ -66,6 +66,14 @@ func TestExit(t *testing.T) {
 	}
 }
 
+// What a command used that ended before the first measurement is reported.
+func TestBriefUsage(t *testing.T) {
+	got := started(t, shell(t, "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")).Wait()
+	if got.Most < 1 || got.Usage.Peak <= 0 || got.Usage.CPU <= 0 {
+		t.Errorf("used: %+v, %d processes", got.Usage, got.Most)
+	}
+}
+
 // A command that does not exist is an error before anything runs.
 func TestNoCommand(t *testing.T) {
 	for _, command := range [][]string{nil, {"no-such-program"}, {"./no-such-file"}, {"/"}} {

@@ -224,6 +224,14 @@ func (t *Tree) peak() int64 {
 	return 0
 }
 
+// MaxResident returns the most memory in bytes that an ended process, or one that it waited for, had.
+func MaxResident(s *os.ProcessState) int64 {
+	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
+		return u.Maxrss * 1024
+	}
+	return 0
+}
+
 // OutOfMemory reports whether the kernel killed a process because the run used too much memory.
 func (t *Tree) OutOfMemory() bool {
 	return slices.ContainsFunc(t.groups, func(g *group) bool {

@@ -4,6 +4,7 @@ package tree
 
 import (
 	"errors"
+	"os"
 	"syscall"
 	"time"
 )
@@ -59,6 +60,9 @@ func (t *Tree) Processes() []Process {
 
 // Usage counts the first process; nothing else is measured here.
 func (t *Tree) Usage() Usage { return Usage{Processes: len(t.Processes())} }
+
+// MaxResident returns 0: the unit of the system's number is not known here.
+func MaxResident(*os.ProcessState) int64 { return 0 }
 
 // OutOfMemory reports false: the system does not report it.
 func (t *Tree) OutOfMemory() bool { return false }
