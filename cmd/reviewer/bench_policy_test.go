@@ -28,7 +28,7 @@ func policyTests(t *testing.T) (time.Duration, time.Duration) {
 	}
 	reviewer, opa := builtPrograms(t)
 	ours := []string{"policy", "test", dir, "--coverage", "--run", `^data\.`, "--timeout", "1m"}
-	theirs := []string{"test", "--coverage", "--timeout", "1m", dir}
+	theirs := []string{"test", "--coverage", "--timeout", "1m", "--bundle", dir} // as files, its lists would be merged
 	return turns(5, func() { mustRun(t, exec.Command(reviewer, ours...)) }, func() { mustRun(t, exec.Command(opa, theirs...)) })
 }
 

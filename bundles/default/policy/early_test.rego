@@ -85,7 +85,7 @@ test_facts_that_wait[fact] if {
 
 # A rule that always applies and that nobody considered here.
 test_unknown_rule if {
-	early.available with data.reviewer.mode as "async"
+	early.available with data.reviewer.mode as "async" with data.reviewer.catalog as {}
 	not early.available with data.reviewer.mode as "async" with data.reviewer.catalog as {"new": {"always": true}}
 	not early.available with data.reviewer.mode as "async" with data.policies as {"user": {"catalog": {"mine": {"always": true}}}}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -114,11 +115,12 @@ func (a *App) UsageBeforeRun(root *cobra.Command) (wrap func(error) error) {
 			mark(c)
 		}
 	}
+	root.InitDefaultCompletionCmd() // whose errors are those of a command as well
 	mark(root)
-	unknown := helpOfUnknown(root)
+	failed := helpErrors(root)
 	return func(err error) error {
 		if err == nil {
-			err = *unknown
+			err = *failed
 		}
 		if err == nil || began {
 			return err
@@ -127,18 +129,26 @@ func (a *App) UsageBeforeRun(root *cobra.Command) (wrap func(error) error) {
 	}
 }
 
-// helpOfUnknown makes --help after an unknown subcommand an error: cobra would print
-// the help of the group, as if the subcommand existed. The error is set by the run.
-func helpOfUnknown(root *cobra.Command) *error {
-	var unknown error
+// helpErrors makes two failures of help errors that cobra ignores: --help after an unknown
+// subcommand, for which it prints the help of the group as if the subcommand existed, and output
+// that cannot be written. The error is set by the run.
+func helpErrors(root *cobra.Command) *error {
+	var failed error
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd.HasSubCommands() {
-			if unknown = cmd.ValidateArgs(cmd.Flags().Args()); unknown != nil {
+			if failed = cmd.ValidateArgs(cmd.Flags().Args()); failed != nil {
 				return
 			}
 		}
+		var text bytes.Buffer
+		out := cmd.OutOrStdout()
+		cmd.SetOut(&text)
 		help(cmd, args)
+		cmd.SetOut(out)
+		if _, err := out.Write(text.Bytes()); err != nil {
+			failed = &ExitError{ExitFailed, err}
+		}
 	})
-	return &unknown
+	return &failed
 }
