@@ -166,6 +166,7 @@ There is a suite of cases for each:
 is blocked; each route has similar, harmless twins that pass.
 
     reviewer policy test bundles/default/cases/tampering/tampering.yaml bundles/default/cases/workarounds
+
 This page is written by ` + "`go test ./cmd/reviewer -run TestSelfProtection -update-protection`" + `.
 
 ## Tampering with the guard
@@ -173,9 +174,10 @@ This page is written by ` + "`go test ./cmd/reviewer -run TestSelfProtection -up
 | route | case | calls | blocked by | twins |
 |---|---|---|---|---|
 %s
-Further routes are T48 to T62: [answers](../bundles/default/cases/tampering/approvals.yaml) that the
+Further routes are T48 to T62, T80 to T90, T97 and T98: [answers](../bundles/default/cases/tampering/approvals.yaml) that the
 agent gives to questions about its own calls, [the process](../bundles/default/cases/tampering/resident.yaml) that
-answers the hooks, its socket and its client, [input typed](../bundles/default/cases/tampering/typed.yaml) into
+answers the hooks, its socket and its client, its [HTTP API](../bundles/default/cases/tampering/api.yaml),
+the settings and hooks of [each other agent](../bundles/default/cases/tampering/agents.yaml), [input typed](../bundles/default/cases/tampering/typed.yaml) into
 terminals of multiplexers and of the desktop over several calls, and
 [others](../bundles/default/cases/tampering/remainder.yaml): command-line patterns, programs that
 modify programs, and formatters and searches that reach the settings, the key and the locks of the
@@ -187,9 +189,9 @@ editor or a terminal of their own.
 
 A denial tells the agent the reason, a safer way and what not to do, but neither its id nor how to
 lift it: ` + "`reviewer denials`" + ` lists both for a person. That command, ` + "`allow`, `resume`, `approvals approve`" + `,
-` + "`scope --add`" + ` and similar commands refuse to run under an agent, in every multiplexer (there,
-` + "`approvals approve` and `deny`" + ` accept the approval code), and in a terminal whose program was
-started while an agent's session was running.
+` + "`scope --add`" + ` and similar commands refuse to run under an agent, in a terminal multiplexer, and in a terminal whose
+program was started while an agent's session was running (in the last two, ` + "`approvals approve` and `deny`" + `
+accept the approval code).
 
 ## Workarounds for a denial
 
@@ -208,7 +210,7 @@ the object whose deletion was denied.
 
 Some actions have legitimate uses, so the user decides: deleting a git hook (` + "`git_no_verify`" + `;
 a commit that would skip the hooks runs with them), setting the clock (` + "`clock_change`" + `), creating
-a file as large as the disk (` + "`disk_fill`" + `), changing lines of a start-up file that do not concern the guard
+a file of more than 20 GiB (` + "`disk_fill`" + `, ` + "`resources.max_file_bytes`" + `), changing lines of a start-up file that do not concern the guard
 (` + "`persistence`" + `). None of them gets a call past the hook: what cannot be recorded is denied, and
 records are ordered by number, not by the clock.
 

@@ -124,7 +124,7 @@ func cursorChannels() engine.Channels {
 		{Way: engine.WayStop, Support: engine.SupportNone,
 			How: "no answer ends the run; once a session is stopped, each of its calls is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone,
-			How: "no answer ends the client's process, and reviewer does not start it"},
+			How: "no answer ends the client's process; only `reviewer run` can"},
 	}
 }
 

@@ -49,7 +49,7 @@ func droidChannels() engine.Channels {
 		{Way: engine.WayStop, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre},
 			How: "`continue: false` before the call, which does not run; in every later turn, each call is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone,
-			How: "no answer ends the client's process, and reviewer does not start it"},
+			How: "no answer ends the client's process; only `reviewer run` can"},
 	}
 }
 

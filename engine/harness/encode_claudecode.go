@@ -65,7 +65,7 @@ func claudeCodeChannels() engine.Channels {
 		{Way: engine.WayStop, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePost, engine.PhaseBatch},
 			How: "`continue: false` after the call; until then, and in every later turn, each call is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone,
-			How: "no answer ends the client's process, and reviewer does not start it"},
+			How: "no answer ends the client's process; only `reviewer run` can"},
 	}
 }
 

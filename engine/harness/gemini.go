@@ -88,7 +88,7 @@ func geminiChannels() engine.Channels {
 		{Way: engine.WayStop, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre, engine.PhasePost},
 			How: "`continue: false` before and after the call; in every later turn, each call is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone,
-			How: "no answer ends the client's process, and reviewer does not start it"},
+			How: "no answer ends the client's process; only `reviewer run` can"},
 	}
 }
 

@@ -120,6 +120,6 @@ func pluginChannels(kind, deny, change string, at ...engine.Phase) engine.Channe
 			How: "the " + kind + " adds the text to the next result of a tool; the model reads it, and nothing makes it comply"},
 		{Way: engine.WayReplace, Support: engine.SupportNone, How: "the " + kind + " could, but reviewer does not replace results"},
 		{Way: engine.WayStop, Support: engine.SupportNone, How: "once a session is stopped, each of its calls is denied"},
-		{Way: engine.WayKill, Support: engine.SupportNone, How: "no answer ends the client's process, and reviewer does not start it"},
+		{Way: engine.WayKill, Support: engine.SupportNone, How: "no answer ends the client's process; only `reviewer run` can"},
 	}
 }
