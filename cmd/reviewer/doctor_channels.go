@@ -91,7 +91,7 @@ func (e *examination) notifications(context.Context) {
 	}
 	if u.Unseen > 0 {
 		e.say("warn", "%s shown to nobody; see `reviewer notify list`, and set a channel with about: [approvals] (docs/notifications.md)",
-			term.Counted(u.Unseen, "request for approval was", "requests for approval were"))
+			term.Counted(u.Unseen, "question was", "questions were"))
 	}
 	if u.Failed+u.Waiting+u.Unseen == 0 && err == nil {
 		e.say("ok", "no notification failed or is pending")

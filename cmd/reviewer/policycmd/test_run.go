@@ -47,8 +47,8 @@ func policyTestCommand(a *cli.App) *cobra.Command {
 			"data.reviewer.risk_test.test_x/case or\n" +
 			"rules/containers/containers.yaml/containers_all/match/1. A case\n" +
 			"with todo: runs but counts neither as failed nor as passed; if it passes, that is reported.\n\n" +
-			"Exit codes: 0 all passed, 1 could not run, 2 a test failed or coverage is too low,\n" +
-			"3 usage error.",
+			"Exit codes: 0 all passed, 1 could not run, 2 a test failed, or coverage or the share of\n" +
+			"detected changes (--mutate-threshold) is too low, 3 usage error.",
 		Example: "  reviewer policy test ./policy\n" +
 			"  reviewer policy test ./policy --coverage --threshold 90 -f text -f junit=junit.xml -f html=coverage.html\n" +
 			"  reviewer policy test ./policy --run deletions/3 --explain\n" +

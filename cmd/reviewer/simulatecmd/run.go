@@ -272,10 +272,14 @@ func (r *comparing) speed() string {
 		return ""
 	}
 	rate, each := float64(n)/took.Seconds(), took/time.Duration(n)
-	if each >= 100*time.Millisecond {
-		return fmt.Sprintf("%s decisions in %.1f s: %.1f a second", term.Thousands(n), took.Seconds(), rate)
+	decisions := term.Thousands(n) + " decisions"
+	if n == 1 {
+		decisions = "1 decision"
 	}
-	return fmt.Sprintf("%s decisions in %.1f s: %s a second, %d µs each", term.Thousands(n), took.Seconds(), term.Thousands(int64(rate)),
+	if each >= 100*time.Millisecond {
+		return fmt.Sprintf("%s in %.1f s: %.1f a second", decisions, took.Seconds(), rate)
+	}
+	return fmt.Sprintf("%s in %.1f s: %s a second, %d µs each", decisions, took.Seconds(), term.Thousands(int64(rate)),
 		each.Microseconds())
 }
 

@@ -15,10 +15,10 @@ import (
 
 var updateFields = flag.Bool("update-fields", false, "write the table of docs/notifications.md")
 
-// fields names what a request says, and a word that only this part of it has.
+// fields names what a message about a question says, and a word that only this part of it has.
 func fields() [][2]string {
 	return [][2]string{
-		{"request id", "id-word"}, {"action, masked", "action-word"}, {"what it would touch", "effect-word"}, {"reasons", "reason-word"},
+		{"question id", "id-word"}, {"action, masked", "action-word"}, {"what it would touch", "effect-word"}, {"reasons", "reason-word"},
 		{"level of risk", "level-word"}, {"whether it can be undone", "undo-word"}, {"deadline", "2026-11-24T12:03:00Z"}, {"what is left out", "note-word"},
 		{"session", "session-word"}, {"agent", "harness-word"}, {"name of the workspace", "workspace-word"}, {"time", "2026-11-24T12:00:00Z"},
 		{"path of the workspace", "home-word"}, {"code or second factor", "code-word"},

@@ -52,7 +52,7 @@ func writeRequest(b *strings.Builder, r notify.Request, most int) {
 	writeRow(b, "answer until", r.Deadline)
 	writeRow(b, "risk", r.Level)
 	writeRow(b, "undo", r.Undo)
-	writeRow(b, "request", r.ID)
+	writeRow(b, "question", r.ID)
 }
 
 // writeDetails writes the rest of a request.
