@@ -55,8 +55,13 @@ type Arg struct {
 	Taint  Taint
 	From   *Arg         // what a process substitution in its place would read
 	Part   *Arg         // a string of which this contains some lines
+	One    bool         // with Glob: perhaps only one of the files that match
+	Found  *Found       // the files whose names it lists, one in each line; nil: not known better than the text
 	Word   *syntax.Word // the word of the code that is this argument alone; nil: it is part of several, or derived from others
 }
+
+// Found is what a search found: patterns of file names.
+type Found struct{ Files []Arg }
 
 // Word returns a known word.
 func Word(text string) Arg { return Arg{Text: text} }
@@ -81,7 +86,7 @@ func (a Arg) HasPrefix(p string) bool { return strings.HasPrefix(a.Text, p) }
 // With returns the argument with another text and the same origin.
 func (a Arg) With(text string) Arg {
 	a.Text = text
-	a.Spare = false
+	a.Spare, a.Found = false, nil
 	return a
 }
 

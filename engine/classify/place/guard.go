@@ -163,14 +163,14 @@ func (r *Resolver) coversGuard(at string) bool {
 }
 
 // sweepsSettings reports whether a pattern that recurses through all folders under a
-// directory matches, by the prefix of a name, a client's settings there.
+// directory matches, by more than its extension, the name of a client's settings there.
 func (r *Resolver) sweepsSettings(e *engine.Effect) bool {
-	pattern := path.Base(e.Short)
-	if e.Certainty != engine.CertaintyGlob || !strings.Contains(e.Short, "/**/") || strings.ContainsAny(pattern[:1], "*?[") {
+	if e.Certainty != engine.CertaintyGlob || !strings.Contains(e.Short, "/**/") {
 		return false
 	}
+	pattern := path.Base(e.Short)
+	letters := strings.Trim(pattern, "*?[]")
 	return slices.ContainsFunc(r.tables.settings, func(name string) bool {
-		p := Join(e.Target, name)
-		return wildcard.Match(pattern, path.Base(name)) && r.Lstat(p) != nil
+		return wildcard.Match(pattern, path.Base(name)) && !strings.HasPrefix(path.Ext(name), letters) && r.Lstat(Join(e.Target, name)) != nil
 	})
 }

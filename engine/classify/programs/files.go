@@ -25,7 +25,7 @@ func destination(c *shell.Call) (sources []abstract.Arg, dest abstract.Arg, inDi
 	}
 	dest = operands[n-1]
 	sources = operands[:n-1]
-	inDir = n > 2 || strings.HasSuffix(dest.Text, "/") || dest.Is(".", "..") || sources[0].Glob
+	inDir = n > 2 || strings.HasSuffix(dest.Text, "/") || dest.Is(".", "..") || sources[0].Glob && !sources[0].One
 	return sources, dest, inDir && !c.Opts.Has("-T", "--no-target-directory")
 }
 
@@ -62,7 +62,11 @@ func move(c *shell.Call) {
 	if c.Opts.Has("-n", "--no-clobber") {
 		forced = false
 	}
-	for _, src := range sources {
+	for i, src := range sources {
+		if src.One { // a pattern would mean that all that match are moved to one name
+			src = src.With(src.Text[:strings.IndexAny(src.Text+"*", "*?[")] + abstract.HoleText)
+			src.Glob, sources[i] = false, src
+		}
 		e := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "move", Recursive: true, Forced: forced}
 		if c.Shell.StaysNear(src, dest) {
 			e = abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "move", Forced: forced}

@@ -154,8 +154,8 @@ func find(c *shell.Call) {
 	}
 	c.Opts = shell.Options{Parsed: true, Operands: roots, Flags: findFlags(args)}
 	c.Lists(roots...)
-	c.Out = relativeNames(roots)
 	names, narrow := findNames(args)
+	c.Out = foundNames(roots, names)
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
 		case a.Is("-delete"):
@@ -200,7 +200,9 @@ func findNames(args []abstract.Arg) (names []string, narrow bool) {
 	for i := 0; i < len(args); i++ {
 		last := &names[len(names)-1]
 		switch args[i].Text {
-		case "-name", "-iname", "-path", "-wholename", "-ipath", "-regex":
+		case "-regex", "-iregex":
+			narrow, i = true, i+1
+		case "-name", "-iname", "-path", "-wholename", "-ipath":
 			negated := i > 0 && args[i-1].Is("!", "-not")
 			if i++; *last == "" && !negated && i < len(args) {
 				*last = args[i].Text[strings.LastIndexByte(args[i].Text, '/')+1:]
@@ -236,6 +238,26 @@ func findMatches(root abstract.Arg, name string) abstract.Arg {
 	return abstract.Arg{Text: strings.TrimSuffix(root.Text, "/") + "/**/" + name, Glob: true, Quoted: true, Taint: root.Taint}
 }
 
+// allMatches returns what a search passes on, by root and name.
+func allMatches(roots []abstract.Arg, names []string) []abstract.Arg {
+	var found []abstract.Arg
+	for _, root := range roots {
+		for _, name := range names {
+			found = append(found, findMatches(root, name))
+		}
+	}
+	return found
+}
+
+// foundNames is what a search prints. Only names that it selects are better known than the text.
+func foundNames(roots []abstract.Arg, names []string) abstract.Arg {
+	out := relativeNames(roots)
+	if names[0] != "" {
+		out.Found = &abstract.Found{Files: allMatches(roots, names)}
+	}
+	return out
+}
+
 func findDelete(c *shell.Call, roots []abstract.Arg, names []string, narrow bool) {
 	for _, r := range roots {
 		for _, name := range names {
@@ -249,12 +271,7 @@ func findExec(c *shell.Call, how string, template, roots []abstract.Arg, names [
 	if len(template) == 0 {
 		return
 	}
-	var found []abstract.Arg
-	for _, root := range roots {
-		for _, name := range names {
-			found = append(found, findMatches(root, name))
-		}
-	}
+	found := allMatches(roots, names)
 	for i := range found {
 		findRun(c, how, template, found[i], roots[i/len(names)])
 	}
@@ -274,11 +291,7 @@ func findRun(c *shell.Call, how string, template []abstract.Arg, m, root abstrac
 			s.OverBudget("find")
 			return shell.Outcome{}
 		}
-		argv := replaceMark(template, "{}", m)
-		for i := range argv {
-			argv[i].Glob = argv[i].Glob || argv[i].Text == m.Text
-		}
-		return s.Invoke(argv, c.Node)
+		return s.Invoke(replaceMark(template, "{}", m), c.Node)
 	})
 }
 
@@ -314,7 +327,13 @@ func fd(c *shell.Call) {
 		roots = []abstract.Arg{abstract.Word(".")}
 	}
 	c.Lists(roots...)
-	c.Out = relativeNames(roots)
+	name := ""
+	if ext, ok := c.Opts.Get("-e", "--extension"); ok {
+		name = "*." + ext.Text
+	} else if p := c.Opts.Operand(0).Text; p != "" && p != "." {
+		name = "*" + strings.Trim(p, "^$") + "*"
+	}
+	c.Out = foundNames(roots, []string{name})
 	if len(template) == 0 {
 		return
 	}
@@ -329,12 +348,6 @@ func fd(c *shell.Call) {
 	}
 	if !marked {
 		template = append(template[:len(template):len(template)], abstract.Word("{}"))
-	}
-	name := ""
-	if ext, ok := c.Opts.Get("-e", "--extension"); ok {
-		name = "*." + ext.Text
-	} else if p := c.Opts.Operand(0).Text; p != "" && p != "." {
-		name = "*" + strings.Trim(p, "^$") + "*"
 	}
 	findExec(c, "-exec", template, roots, []string{name})
 }

@@ -255,6 +255,9 @@ func (r *rowReader) prints(what, on string) {
 			roots = r.selected(on)
 		}
 		r.Out = relativeNames(roots)
+		if list := r.Opts.Operands; on == "" && len(list) > 0 && !slices.ContainsFunc(list, func(a abstract.Arg) bool { return !a.Glob }) {
+			r.Out.Found = &abstract.Found{Files: list} // names that match a pattern are printed as they are
+		}
 	case "parts":
 		r.printParts(r.selected(on))
 	case "none":
@@ -276,6 +279,9 @@ func (r *rowReader) printParts(files []abstract.Arg) {
 	case len(files) > 0 || in == nil:
 	case in.Known():
 		r.Out = abstract.Concat(r.Out, abstract.Arg{Taint: abstract.Picked, Part: in})
+	case in.Found != nil:
+		r.Out = *in
+		r.Out.Found = someOf(in.Found)
 	case in.Taint.AsFile():
 		r.Out = abstract.Concat(r.Out, abstract.Arg{Taint: abstract.Picked, Part: in.Part})
 	}
@@ -290,6 +296,16 @@ func (r *rowReader) printParts(files []abstract.Arg) {
 			r.Out = abstract.Concat(r.Out, abstract.Arg{Part: &code.Text})
 		}
 	}
+}
+
+// someOf returns the names that a filter selects, which may be a single one: head -1.
+func someOf(found *abstract.Found) *abstract.Found {
+	var some abstract.Found
+	for _, file := range found.Files {
+		file.One = true
+		some.Files = append(some.Files, file)
+	}
+	return &some
 }
 
 // as runs the operands after the subcommand as arguments of another program.

@@ -294,6 +294,9 @@ func inputWords(s *shell.Machine, separator func(rune) bool) []abstract.Arg {
 	if in == nil {
 		return []abstract.Arg{{Text: abstract.HoleText, Splits: true}}
 	}
+	if in.Found != nil {
+		return in.Found.Files
+	}
 	var out []abstract.Arg
 	seen := map[string]bool{}
 	for _, f := range inputFields(in.Text, separator) {
@@ -336,6 +339,7 @@ func replaceMark(argv []abstract.Arg, mark string, with abstract.Arg) []abstract
 			a.Text = strings.ReplaceAll(a.Text, mark, with.Text)
 			a.Taint |= with.Taint
 			a.Quoted = true
+			a.Glob = a.Glob || with.Glob && a.Text == with.Text
 		}
 		out[i] = a
 	}

@@ -45,7 +45,7 @@ func eitherOut(a, b abstract.Arg) abstract.Arg {
 	switch {
 	case a.Text == "":
 		return b
-	case b.Text == "" || a.Text == b.Text:
+	case b.Text == "" || a.Text == b.Text && a.Found == b.Found:
 		return a
 	}
 	return abstract.Concat(abstract.Concat(abstract.Word(abstract.HoleText+"\n"), a), b)

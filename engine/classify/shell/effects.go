@@ -322,7 +322,7 @@ func (s *Machine) redirections(list []*syntax.Redirect) redirs {
 			s.supply(&r, x, abstract.Concat(s.Single(x.Word), abstract.Word("\n")))
 			continue
 		}
-		for _, target := range s.alternatives(x.Word) {
+		for _, target := range s.targets(x.Word) {
 			before := len(r.files)
 			s.redirect(&r, x, target, &null)
 			for i := before; i < len(r.files); i++ {
@@ -331,6 +331,19 @@ func (s *Machine) redirections(list []*syntax.Redirect) redirs {
 		}
 	}
 	return r
+}
+
+// targets returns what the word of a redirection may stand for.
+func (s *Machine) targets(w *syntax.Word) []abstract.Arg {
+	var all []abstract.Arg
+	for _, a := range s.alternatives(w) {
+		if a.Found != nil {
+			all = append(all, a.Found.Files...)
+		} else {
+			all = append(all, a)
+		}
+	}
+	return all
 }
 
 func (s *Machine) redirect(r *redirs, x *syntax.Redirect, target abstract.Arg, null *bool) {

@@ -46,6 +46,7 @@ type output struct {
 	last  string
 	taint abstract.Taint
 	parts abstract.Arg // without text: strings some lines of which are in the output
+	found *abstract.Found
 }
 
 // add appends output; an unknown part is followed by a line end.
@@ -55,6 +56,9 @@ func (o *output) add(a abstract.Arg) {
 	if a.Text == "" || o.text.Len() > abstract.MaxText {
 		return
 	}
+	if o.found = a.Found; o.last != "" {
+		o.found = nil // several lists
+	}
 	if strings.HasSuffix(o.last, abstract.HoleText) || strings.HasSuffix(o.last, abstract.VacancyText) {
 		o.text.WriteByte('\n')
 	}
@@ -63,7 +67,9 @@ func (o *output) add(a abstract.Arg) {
 }
 
 func (o *output) arg() abstract.Arg {
-	return abstract.Concat(abstract.Arg{Text: o.text.String(), Taint: o.taint}, o.parts)
+	out := abstract.Concat(abstract.Arg{Text: o.text.String(), Taint: o.taint}, o.parts)
+	out.Found = o.found
+	return out
 }
 
 // stmt runs one statement with its redirections.

@@ -39,6 +39,14 @@ func (b *builder) addArg(a abstract.Arg, quoted bool) {
 		b.text, b.bare = []byte(abstract.HoleText), []byte(abstract.HoleText)
 		return
 	}
+	if a.Found != nil && len(a.Found.Files) == 1 && len(b.text) == 0 && !b.raw {
+		a = a.Found.Files[0]
+		a.One = a.One || quoted // "$(find …)"
+	}
+	b.cur.Found = nil
+	if b.raw && len(b.text) == 0 {
+		b.cur.Found = a.Found
+	}
 	b.cur.Quoted = b.cur.Quoted || quoted
 	b.cur.Taint |= a.Taint
 	b.cur.Part = abstract.JoinParts(b.cur.Part, a.Part)
@@ -57,7 +65,7 @@ func (b *builder) addArg(a abstract.Arg, quoted bool) {
 	}
 	// A value that is a pattern already represents the files that it matches: the
 	// variable of a loop over *.tmp, quoted or not.
-	b.cur.Glob = b.cur.Glob || a.Glob
+	b.cur.Glob, b.cur.One = b.cur.Glob || a.Glob, b.cur.One || a.One
 	if !quoted && !b.raw {
 		b.cur.Glob = b.cur.Glob || hasPattern(a.Text)
 		b.cur.Splits = b.cur.Splits || a.Splits || !a.Known()
@@ -93,8 +101,18 @@ func (b *builder) flush() {
 	b.cur, b.text, b.bare, b.open = abstract.Arg{}, nil, nil, false
 }
 
-// split appends an unquoted value: blanks in it end fields.
+// split appends an unquoted value: blanks in it end fields. Names of files that are known by
+// their patterns are a field each.
 func (b *builder) split(a abstract.Arg) {
+	if a.Found != nil && !b.raw && len(b.text) == 0 {
+		for i, file := range a.Found.Files {
+			if i > 0 {
+				b.flush()
+			}
+			b.addArg(file, false)
+		}
+		return
+	}
 	if b.raw || !strings.ContainsAny(a.Text, b.ifs) {
 		if a.Text != "" || b.raw {
 			b.addArg(a, false)
