@@ -36,7 +36,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 		Short: "Keep the policy in memory, so that hooks are answered faster",
 		Long: "Answers the hooks of agents over a socket in the state directory that only you can\n" +
 			"reach. The hook's client starts it when it is needed; it exits when there has been no event\n" +
-			"for a while, or when the program is replaced. Without it each hook compiles the\n" +
+			"for a while, or when the program is replaced. Without it each hook loads the\n" +
 			"policy itself; the answers are the same. If REVIEWER_NO_RESIDENT=1 is set, a hook does not\n" +
 			"start it.\n\n" +
 			"--install writes a systemd or launchd service that starts it with your session, and\n" +
