@@ -102,11 +102,19 @@ func commandName(cmd *cobra.Command) string {
 	return name
 }
 
-// writeFailure writes a document with the error if -f json was given and the command
-// wrote none.
+// writeFailure writes the error as a document with -f json, and as workflow commands with
+// -f github, unless the command has written its output.
 func (a *App) writeFailure(cmd *cobra.Command, err error) error {
 	out := term.OutputOf(cmd)
-	if _, said := ExitCode(err); said == nil || out == nil || out.Format != "json" || out.Written() {
+	_, said := ExitCode(err)
+	switch {
+	case said == nil || out == nil || out.Written():
+		return nil
+	case out.Format == "github":
+		return out.Write(a.Stdout, func(w io.Writer) error {
+			return report.WriteFailureGitHub(w, Problems(err), a.ReportOptions(out, false))
+		})
+	case out.Format != "json":
 		return nil
 	}
 	masked := errors.New(Masked(err.Error()))

@@ -25,8 +25,8 @@ func caveats(m *simulate.Impact) []string {
 		list = append(list, fmt.Sprintf("ERRORS: %s failed with one policy or both, and %s; see below.",
 			plural(n, "decision", "decisions"), ifOne(n, "counts as a denial", "count as denials")))
 	}
-	if n := m.Sources.Failed; n > 0 {
-		list = append(list, fmt.Sprintf("UNREADABLE: %s could not be read, or only in part.", plural(n, "file", "files")))
+	if m.Sources.Failed > 0 {
+		list = append(list, "UNREADABLE: "+unreadable(m))
 	}
 	if s := m.Shard; s != nil {
 		part := fmt.Sprintf("SHARD %d of %d", s.Index, s.Of)
@@ -36,6 +36,10 @@ func caveats(m *simulate.Impact) []string {
 		list = append(list, part+": the other sessions are in the other shards; reviewer policy simulate merge combines them.")
 	}
 	return list
+}
+
+func unreadable(m *simulate.Impact) string {
+	return plural(m.Sources.Failed, "file", "files") + " could not be read, or only in part."
 }
 
 // failures counts the decisions that could not be made.

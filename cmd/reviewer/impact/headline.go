@@ -25,8 +25,13 @@ func headline(m *simulate.Impact) string {
 		return fmt.Sprintf("%s in %s that could be compared, of %s; %s.", nothingChanges(m), term.Thousands(same(calls)+same(events)),
 			both(calls.Total, events.Total), unclear(m)) + besideVerdicts(m)
 	}
-	return fmt.Sprintf("%s: all of %s in %s are decided as before.", nothingChanges(m), both(calls.Total, events.Total),
-		plural(m.Sessions.Total, "session", "sessions")) + besideVerdicts(m)
+	return fmt.Sprintf("%s: %s in %s %s decided as before.", nothingChanges(m), allOf(calls.Total, events.Total),
+		plural(m.Sessions.Total, "session", "sessions"), ifOne(calls.Total+events.Total, "is", "are")) + besideVerdicts(m)
+}
+
+// allOf names all decisions that were compared.
+func allOf(calls, events int64) string {
+	return ifOne(calls+events, "", "all of ") + both(calls, events)
 }
 
 // nothingChanges begins the headline if every verdict stays.

@@ -14,15 +14,17 @@ import (
 
 // The ids of results that are not about a rule.
 const (
-	partialID  = "simulate.partial"
-	fidelityID = "simulate.fidelity"
-	errorID    = "simulate.error"
-	settingID  = "simulate.setting"
+	partialID    = "simulate.partial"
+	unreadableID = "simulate.unreadable"
+	fidelityID   = "simulate.fidelity"
+	errorID      = "simulate.error"
+	settingID    = "simulate.setting"
 )
 
 func writeSARIF(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 	rules := []report.Rule{
 		{ID: partialID, Title: "The simulation did not read everything"},
+		{ID: unreadableID, Title: "Files could not be read"},
 		{ID: fidelityID, Title: "Recorded decisions do not reproduce"},
 		{ID: errorID, Title: "A decision could not be made"},
 		{ID: settingID, Title: "The candidate changes a setting"},
@@ -46,6 +48,9 @@ func findings(m *simulate.Impact) []report.Finding {
 	}
 	if m.Partial != "" {
 		doubt(partialID, "", "Partial: "+m.Partial+". The results cover only what was read.")
+	}
+	if m.Sources.Failed > 0 {
+		doubt(unreadableID, "", unreadable(m))
 	}
 	if text := infidelity(m.Fidelity); text != "" {
 		doubt(fidelityID, "", text)

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
@@ -53,11 +55,11 @@ func Propose(ctx context.Context, a *cli.App, id, dir string) error {
 	if err != nil {
 		return err
 	}
-	policy, err := a.ShownPolicy(ctx, active.RefActive)
+	shown, err := a.ShownPolicy(ctx, active.RefActive)
 	if err != nil {
 		return err
 	}
-	x, err := ForCall(r, policy)
+	x, err := ForCall(r, shown)
 	if err != nil {
 		return err
 	}
@@ -70,6 +72,8 @@ func Propose(ctx context.Context, a *cli.App, id, dir string) error {
 	if x.Remark != "" {
 		fmt.Fprintf(a.Stdout, "%s\n\n", x.Remark)
 	}
+	approved := approvedCases + strings.TrimSuffix(path.Base(x.File), ".rego")
+	saved := filepath.Join(dir, filepath.FromSlash(approved))
 	for _, part := range []struct {
 		title string
 		cmd   *cobra.Command
@@ -77,7 +81,7 @@ func Propose(ctx context.Context, a *cli.App, id, dir string) error {
 	}{
 		{"What changes in the policy:", policycmd.DiffCommand(a), []string{active.RefActive, dir}},
 		{"What would have changed in past sessions:", simulatecmd.Command(a),
-			[]string{"--baseline", active.RefActive, "--candidate", dir, "--save-cases", filepath.Join(dir, filepath.FromSlash(approvedCases))}},
+			[]string{"--baseline", active.RefActive, "--candidate", dir, "--save-cases", saved}},
 	} {
 		fmt.Fprintf(a.Stdout, "%s\n", part.title)
 		part.cmd.SetArgs(part.args)
@@ -87,7 +91,10 @@ func Propose(ctx context.Context, a *cli.App, id, dir string) error {
 		}
 		fmt.Fprintln(a.Stdout)
 	}
-	if err := writePatch(dir, x.File, approvedCases); err != nil {
+	if list, err := os.ReadDir(saved); err != nil || len(list) == 0 {
+		return cli.Findings("no recorded decision would change that can be written as a case: the scores or another rule still decide this call; the proposal, in %s, does not help", dir)
+	}
+	if err := writePatch(dir, x.File, approved); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Stdout, "Nothing was applied. To apply the exception and its case:\n\n    patch -p1 -d %s < %s\n",
@@ -95,8 +102,8 @@ func Propose(ctx context.Context, a *cli.App, id, dir string) error {
 	return nil
 }
 
-// approvedCases is the folder of cases in a proposal.
-const approvedCases = "cases/approved"
+// approvedCases is the folder that contains a folder with the case of each proposal.
+const approvedCases = "cases/approved/"
 
 // writePatch writes files of a proposal, and those under its folders, as a patch that creates them.
 func writePatch(dir string, names ...string) error {
@@ -115,7 +122,7 @@ func writePatch(dir string, names ...string) error {
 	}
 	for _, name := range names {
 		err := filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)), add)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // there may be no case
+		if err != nil {
 			return err
 		}
 	}
