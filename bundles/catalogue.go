@@ -114,7 +114,7 @@ missed.
 A rule that blocks names the harm of the call: loss (something is permanently lost), secret (a
 secret, or other data, is disclosed), code (code of unknown origin runs), guard (reviewer itself,
 or another safeguard of the machine, is affected), place (a place or service that is off limits), policy
-(forbidden by policy or by the user), limit (a limit on the session excludes the call), repeat (another attempt at
+(forbidden by policy or by the user), limit (a limit on the session does not permit the call), repeat (another attempt at
 what was denied).
 
 An overridable rule can be lifted by an exception in the layers that it names. The tag

@@ -74,7 +74,7 @@ type Action struct {
 	// 16 smallest hashes of the arguments' words (8 hexadecimal digits), to compare commands.
 	Tokens []string `json:"tokens,omitempty"`
 	// Hashes of the words that describe what the action is about, as in
-	// Goal.words; at most 24.
+	// `event.goal.words`; at most 24.
 	Words []string `json:"words,omitempty"`
 	// Keyed hashes (8 hexadecimal digits) of texts that could come from elsewhere: addresses, hosts,
 	// paths, packages, long words; at most 28.
@@ -147,7 +147,7 @@ type Flow struct {
 	Own     bool `json:"own,omitempty"`
 	Part    bool `json:"part,omitempty"`  // only some lines or fields of a file
 	Login   bool `json:"login,omitempty"` // the secret is used to authenticate: in a header or as a password
-	Command int  `json:"command"`         // index of the command in Action.commands; -1: the tool itself
+	Command int  `json:"command"`         // index of the command in `action.commands`; -1: the tool itself
 }
 
 // Command is one simple command without its wrappers.
@@ -319,7 +319,7 @@ type Effect struct {
 	// Where it happens, if not on this machine: ssh:NAME, container:NAME, vm:…,
 	// app:…, volume:…, nested with /; masked.
 	Host    string `json:"host,omitempty"`
-	Command int    `json:"command"` // index of the command in Action.commands; -1: the tool itself
+	Command int    `json:"command"` // index of the command in `action.commands`; -1: the tool itself
 	// Percentage of the file's bytes that is removed, where the
 	// call shows it; absent: nothing or unknown.
 	Lost    int64 `json:"lost,omitempty"`

@@ -6,12 +6,12 @@ package engine
 type Code struct {
 	// Path of the file, as in `effects[].short`, preceded by the host if that is not this machine.
 	Path     string    `json:"path"`
-	Kinds    []string  `json:"kinds"`              // kinds of code that the file can be, as in Action.loads
+	Kinds    []string  `json:"kinds"`              // kinds of code that the file can be, as in `action.loads`
 	Digest   string    `json:"digest,omitempty"`   // keyed digest of what the code does; absent: it neither changes nor sends anything
 	Part     bool      `json:"part,omitempty"`     // only a part of the file is known
 	Types    []Type    `json:"types,omitempty"`    // types of the code, as in Action.types
 	Intent   Type      `json:"intent,omitempty"`   // intent of the code, as in Action.intent
-	Commands []Command `json:"commands,omitempty"` // commands of the code, as in Action.commands
+	Commands []Command `json:"commands,omitempty"` // commands of the code, as in `action.commands`
 	Hosts    []string  `json:"hosts,omitempty"`    // hosts of the code, as in Action.hosts
 	Effects  []Effect  `json:"effects,omitempty"`  // effects of the code, as in Action.effects
 	Signals  []Signal  `json:"signals,omitempty"`  // signals of the code, as in Action.signals

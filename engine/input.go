@@ -291,7 +291,7 @@ type WindowFacts struct {
 	Returns   int64   `json:"returns"`    // times that the agent returned to a folder
 	Goals     int64   `json:"goals"`      // actions while a goal was known
 	Named     int64   `json:"named"`      // actions, while a goal was known, that touch something a person named
-	Words     float64 `json:"words"`      // mean share of their words that people had used
+	Words     float64 `json:"words"`      // mean share of the words of the actions that people had used
 	WordsTend float64 `json:"words_tend"` // words in the newer half minus words in the older half
 }
 

@@ -113,10 +113,13 @@ func withOutcome(a engine.Answer, after []*engine.Record) string {
 	return a.Text
 }
 
-// shownRun prints each call with what was answered, and what the agent was told.
+// shownRun prints each call with what was answered and what the agent was told, and where prompts are.
 func shownRun(records []*engine.Record) string {
 	var b strings.Builder
 	for i, r := range records {
+		if r.Phase == engine.PhasePrompt && b.Len() > 0 {
+			b.WriteString("prompt\n")
+		}
 		if r.Decision == nil || r.Action == nil {
 			continue
 		}

@@ -195,9 +195,9 @@ accept the approval code).
 
 ## Workarounds for a denial
 
-The rule ` + "`deny_workaround`" + ` compares effects, not the text of commands. What was denied within the
-last ten actions, of any agent in the session, is denied to every call that would do as much or more
-to the same path, host or service. If only the arguments of a program or a service are known (make
+The rule ` + "`deny_workaround`" + ` compares effects, not the text of commands. For ten actions after a denial
+to any agent in the session, every call that would do as much or more to the same path, host or service
+is denied too. If only the arguments of a program or a service are known (make
 deploy), the same arguments count, however they are passed, and different arguments do not. A person
 lifts the denial by allowing the call, or by a prompt that asks for work on the object by name. Calls
 that do less are allowed: a read, a dry run, the trash, a push without force. In the cases, *it* is

@@ -33,7 +33,7 @@ func schemaCommand(a *cli.App) *cobra.Command {
 		Use:   "schema [NAME]",
 		Short: "Print the JSON Schema of a document, or list the documents",
 		Long: "NAME is one of the names that `reviewer schema` lists: documents of a policy, documents of\n" +
-			"the log, and the -f json output of commands, named after the command with dashes.",
+			"the log, and the -f json output of commands, named after the command, with dashes for spaces.",
 		Example: "  reviewer schema\n  reviewer schema rule > rule.schema.json\n  reviewer schema audit-verify",
 		Args:    cli.AtMost(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

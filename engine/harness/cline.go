@@ -138,7 +138,7 @@ type clineOutput struct {
 func clineChannels() engine.Channels {
 	return engine.Channels{
 		{Way: engine.WayDeny, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre},
-			How: "a shell command is replaced by one that prints the reason; any other call by `cancel: true`, which ends the run"},
+			How: "a shell command is replaced by one that prints the reason; any other call is denied with `cancel: true`, which ends the run"},
 		{Way: engine.WayAsk, Support: engine.SupportNone,
 			How: "the client runs a call that a hook asks about, so reviewer denies it"},
 		{Way: engine.WayModify, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre},

@@ -37,7 +37,7 @@ func approveCommand(a *cli.App, propose Propose) *cobra.Command {
 		Long: "Approves exactly the calls whose ids are given. If one answer is refused, the others are\n" +
 			"still recorded. An answer is refused if the question has an answer already, its time has passed, or the\n" +
 			"session was stopped. An approved call does not run if the policy or a file that it uses has changed.\n\n" +
-			"--propose also proposes a rule, so that the policy no longer asks about this call: an exception,\n" +
+			"--propose also proposes an exception to the rules that asked about this call, with\n" +
 			"its case and its effect on past sessions, as `reviewer policy suggest` does. Nothing is applied.",
 		Example: "  reviewer approvals approve f8dc9b3b-35 f8dc9b3b-36\n  reviewer approvals approve f8dc9b3b-35 --session\n" +
 			"  reviewer approvals approve f8dc9b3b-35 --propose proposal",
@@ -56,7 +56,7 @@ func approveCommand(a *cli.App, propose Propose) *cobra.Command {
 	}
 	choice.flags(cmd, &out, "message for the log")
 	cmd.Flags().BoolVar(&choice.session, "session", false, "allow the same call until the session ends")
-	cmd.Flags().StringVar(&dir, "propose", "", "propose a rule in this new `folder`")
+	cmd.Flags().StringVar(&dir, "propose", "", "propose an exception in this new `folder`")
 	return cmd
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Propose proposes a rule from the call of a record, in a new folder, and prints what it would change.
+// Propose proposes an exception for the call of a record, in a new folder, and prints what it would change.
 type Propose func(ctx context.Context, a *cli.App, id, dir string) error
 
 // Command is `reviewer approvals`.
@@ -27,7 +27,7 @@ func Command(a *cli.App, propose Propose) *cobra.Command {
 		Use:     "approvals",
 		Example: "  reviewer approvals list\n  reviewer approvals approve f8dc9b3b-35",
 		Short:   "Answer questions about calls that wait for a person",
-		Long: "The questions that approvals.queue in the settings selects wait here. Without an\n" +
+		Long: "Questions selected by the setting approvals.queue wait here. Without an\n" +
 			"answer, the call is denied. ID is the id of a question as `reviewer approvals list`\n" +
 			"shows it.",
 	}

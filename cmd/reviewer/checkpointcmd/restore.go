@@ -44,7 +44,7 @@ func restoreCommand(a *cli.App) *cobra.Command {
 		Use:   "restore ID [PATH…]",
 		Short: "Restore files to a checkpoint; needs a person at a terminal",
 		Long: "Shows what would be restored, and asks for confirmation. The current state is stored first, so a\n" +
-			"restore can be undone. If anyone other than the session changed one of the files since the\n" +
+			"restore can be undone. If anyone other than the session has changed one of the files since the\n" +
 			"checkpoint, nothing is restored; --force restores these files, too. Repositories (HEAD, index, stash) are not changed.",
 		Example: "  reviewer checkpoint restore 1f2e3d4c-17\n  reviewer checkpoint restore 17 src/cart.go\n" +
 			"  reviewer checkpoint restore 17 --force",
@@ -73,7 +73,7 @@ func restoreCommand(a *cli.App) *cobra.Command {
 			return out.Result(a.Stdout, d, d.Text)
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "also restore files that others changed since the checkpoint")
+	cmd.Flags().BoolVar(&force, "force", false, "also restore files that others have changed since the checkpoint")
 	out.Flags(cmd, term.Text, "json")
 	return cmd
 }

@@ -128,11 +128,11 @@ the line that it is about, or at the end of the line:
 
     # reviewer:ignore rule.lapses by day another list applies
 
-or for a whole layer, in its ` + "`.manifest`" + `, with the severity off, warning or error:
+For a whole layer, its ` + "`.manifest`" + ` sets the severity of a warning to off, warning or error:
 
     {"roots": ["policies/organisation"], "metadata": {"lint": {"rule.untested": "error", "rule.metadata": "off"}}}
 
-Errors cannot be ignored. Ignored warnings are counted in every report and in the signed
+Errors, and the warnings about ignores (` + "`ignore.*`" + `), cannot be ignored. Ignored warnings are counted in every report and in the signed
 statement of a release. A reviewer:ignore without a reason, with an unknown code, or
 without an effect is itself a finding.
 

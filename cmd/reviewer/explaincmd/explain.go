@@ -47,7 +47,8 @@ func PolicyCommand(a *cli.App) *cobra.Command {
 		Short: "Explain a decision in full, including near misses",
 		Long: "EVENT is a file with a hook input of Claude Code or an event of reviewer, - for\n" +
 			"standard input, or the id of a record of the log. If there are several events, the\n" +
-			"last one is explained; the others are its history. --bash is short for a command.\n\n" +
+			"last one is explained; the others are its history. --bash COMMAND stands for\n" +
+			"an event with that shell command.\n\n" +
 			"The explanation shows what the call means, which conditions are true, which rules fired,\n" +
 			"and which narrowly missed: for a CEL condition the part that was false, for a Rego\n" +
 			"rule the line where evaluation stopped, each with its values. The scores follow:\n" +

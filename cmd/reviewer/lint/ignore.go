@@ -101,7 +101,7 @@ func (p *policy) reportIgnore(g *ignore) {
 	case g.code == "":
 		w.Code, w.Message = "ignore.unknown", "reviewer:ignore names no code; write reviewer:ignore CODE reason"
 	case !known:
-		w.Code, w.Message = "ignore.unknown", "unknown code; `reviewer policy codes` lists all"
+		w.Code, w.Message = "ignore.unknown", "unknown code; `reviewer policy codes` lists all codes"
 		w.Found, w.Suggestion = `"`+g.code+`"`, engine.Nearest(g.code, codes.Names())
 	case !code.Ignorable() || g.firm:
 		w.Code, w.Message = "ignore.fixed",
@@ -127,7 +127,7 @@ func (p *policy) manifestCodes(b *bundles.Bundle) {
 		switch {
 		case !known:
 			w.Code, w.Message = "ignore.unknown",
-				"metadata.lint: unknown code; `reviewer policy codes` lists all"
+				"metadata.lint: unknown code; `reviewer policy codes` lists all codes"
 			w.Found, w.Suggestion = `"`+name+`"`, engine.Nearest(name, codes.Names())
 		case !code.Ignorable():
 			w.Code, w.Message = "ignore.fixed",

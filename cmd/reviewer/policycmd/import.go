@@ -42,7 +42,7 @@ type importing struct {
 
 func (i *importing) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&i.out, "output", "o", "", "write the list to this file (default standard output)")
-	cmd.Flags().StringVar(&i.id, "id", "", "id of the list (default: derived from the policy's name)")
+	cmd.Flags().StringVar(&i.id, "id", "", "id of the list (default: derived from the policy's name, if it has one)")
 	cmd.Flags().BoolVar(&i.force, "force", false, "overwrite an existing file")
 }
 

@@ -31,8 +31,8 @@ func policyNewCaseCommand(a *cli.App) *cobra.Command {
 		Use:   "case NAME",
 		Short: "Scaffold a case: a call, and what the policy decides about it today",
 		Long: "The case expects what the policy decides now. With --rule it expects that rule to\n" +
-			"fire; if the rule does not fire yet, the case is marked todo: it runs but does not\n" +
-			"fail until it passes.",
+			"fire; if the rule does not fire yet, the case is marked todo: it runs, but\n" +
+			"counts neither as passed nor as failed until the mark is removed.",
 		Example: "  reviewer policy new case 'a push to main' --bash 'git push origin main' --in policy\n" +
 			"  reviewer policy new case 'drop in a script' --rule shop.drop --bash 'psql -f drop.sql'",
 		Args: cli.Needs(cli.Argument{Name: "NAME", What: "a few words, such as 'a push to main'"}),

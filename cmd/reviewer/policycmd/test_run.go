@@ -46,7 +46,7 @@ func policyTestCommand(a *cli.App) *cobra.Command {
 			"Every test has a name for --run, such as cases/files/files.yaml/deletions/3,\n" +
 			"data.reviewer.risk_test.test_x/case or\n" +
 			"rules/containers/containers.yaml/containers_all/match/1. A case\n" +
-			"with todo: runs but counts neither as failed nor as passed; if it passes, that is reported.\n\n" +
+			"marked todo runs, but counts neither as failed nor as passed; if it passes, that is reported.\n\n" +
 			"Exit codes: 0 all passed, 1 could not run, 2 a test failed, or coverage or the share of\n" +
 			"detected changes (--mutate-threshold) is too low, 3 usage error.",
 		Example: "  reviewer policy test ./policy\n" +

@@ -223,5 +223,5 @@ func (o *observer) goOn(answer rewound) {
 		text = answer.prompt + "\n\n" + text
 	}
 	o.queue(o.agent.message(engine.RunMessage+engine.ClipJSON(text, maxTold), true), "rewound",
-		"the conversation goes on from before "+back.call)
+		"the conversation continues from before "+back.call)
 }

@@ -138,7 +138,7 @@ func TestLongPromptsStay(t *testing.T) {
 	}
 }
 
-// After a rollback the conversation goes on from before the call that the files are restored to.
+// After a rollback the conversation continues from before the call that the files are restored to.
 func TestRewinds(t *testing.T) {
 	const done = `{"subtype":"success","request_id":"reviewer-rewind-1","response":{"rewound":true,"prefillText":%q}}`
 	for _, c := range []struct {
@@ -148,9 +148,9 @@ func TestRewinds(t *testing.T) {
 		note               string
 	}{
 		{"before an answer", "t2", fmt.Sprintf(done, ""), false,
-			[]string{`"target_message_uuid":"a3"`, "[reviewer run] rewound: restored"}, "rewound: the conversation goes on from before t2"},
+			[]string{`"target_message_uuid":"a3"`, "[reviewer run] rewound: restored"}, "rewound: the conversation continues from before t2"},
 		{"before a prompt", "t1", fmt.Sprintf(done, "fix it"), false,
-			[]string{`"target_message_uuid":"u1"`, `[reviewer run] fix it\n\nrewound: restored`}, "rewound: the conversation goes on from before t1"},
+			[]string{`"target_message_uuid":"u1"`, `[reviewer run] fix it\n\nrewound: restored`}, "rewound: the conversation continues from before t1"},
 		{"refused", "t2", `{"subtype":"success","request_id":"reviewer-rewind-1","response":{"rewound":false,"error":"target not found"}}`, false,
 			[]string{`"allow_assistant_target":true`}, "not_rewound: the client refused: target not found"},
 		{"an older client", "t2", `{"subtype":"error","request_id":"reviewer-rewind-1","error":"unknown subtype"}`, false,

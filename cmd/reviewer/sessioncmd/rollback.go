@@ -24,10 +24,11 @@ func sessionRollbackCommand(a *cli.App) *cobra.Command {
 		Short: "Restore a stopped session's files to their state before the trouble began, and resume it; needs a person at a terminal",
 		Long: "Restores the files of the workspace to the newest checkpoint of the session before the first\n" +
 			"failure or denial that led to the stop, and resumes the session; the agent is informed at its next call.\n" +
-			"Before anything changes, it lists the files that would be created, changed and deleted, and asks\n" +
+			"Before anything changes, the command lists the files that would be created, changed and deleted, and asks\n" +
 			"whether to restore them; any answer but y or yes leaves the files and the session unchanged.\n" +
-			"Of the checkpoints from before that failure, it considers the latest interventions.max_rollback_depth,\n" +
-			"except those that are not safe; reviewer checkpoint restore restores any. If there is none, or it\n" +
+			"Of the checkpoints from before that failure, it considers the newest (interventions.max_rollback_depth\n" +
+			"sets how many), and skips those that do not meet interventions.safe_checkpoint_criteria; reviewer\n" +
+			"checkpoint restore can restore any. If there is none, or it\n" +
 			"cannot be restored, the session stays stopped, and the alternatives are listed.\n" +
 			"A session that is not stopped can be rolled back if policy proposed it (interventions.auto_rollback false).\n\n" +
 			"Exit codes: 0 rolled back and resumed, 1 not rolled back, 3 usage error.",

@@ -106,8 +106,8 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.StringVar(&s.baseline, "baseline", active.RefRecorded, "`REF` of the policy to compare with (for a sweep: the candidate, unchanged)")
 	f.StringVar(&s.candidate, "candidate", active.RefActive, "`REF` of the policy to try")
 	f.StringVar(&s.sweep, "sweep", "", "try the candidate with each value of a numeric setting: `KEY=FROM:TO:STEP`")
-	f.StringVar(&s.grants, "grants", "", "instead, report how many of the agent's own questions the candidate would answer "+
-		"with grant: proven, in a permission `MODE`, or recorded")
+	f.StringVar(&s.grants, "grants", "", "instead of comparing, report how many of the agent's own questions the candidate would grant "+
+		"(grant: proven); `MODE`: assume this permission mode for all calls, or recorded")
 	f.Lookup("grants").NoOptDefVal = recordedModes
 	f.StringVar(&s.clientSettings, "client-settings", "", "with --grants: a settings `FILE` of Claude Code, "+
 		"with the permission rules that the user added")

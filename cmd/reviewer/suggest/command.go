@@ -92,7 +92,8 @@ func Propose(ctx context.Context, a *cli.App, id, dir string) error {
 		fmt.Fprintln(a.Stdout)
 	}
 	if list, err := os.ReadDir(saved); err != nil || len(list) == 0 {
-		return cli.Findings("no recorded decision would change that can be written as a case: the scores or another rule still decide this call; the proposal, in %s, does not help", dir)
+		return cli.Findings("no recorded decision would change that can be written as a case: "+
+			"the scores or another rule still decide this call; the proposal, in %s, does not help", dir)
 	}
 	if err := writePatch(dir, x.File, approved); err != nil {
 		return err

@@ -56,7 +56,7 @@ type Arg struct {
 	From   *Arg         // what a process substitution in its place would read
 	Part   *Arg         // a string of which this contains some lines
 	One    bool         // with Glob: perhaps only one of the files that match
-	Found  *Found       // the files whose names it lists, one in each line; nil: not known better than the text
+	Found  *Found       // the files whose names it lists, one in each line; nil: only the text is known
 	Word   *syntax.Word // the word of the code that is this argument alone; nil: it is part of several, or derived from others
 }
 

@@ -31,7 +31,7 @@ func Page(s *Set) (string, error) {
 	}
 	slices.Sort(converted)
 	fmt.Fprintf(&b, "\n## Options only\n\nFor the programs listed here (%d), options are known from other sources "+
-		"(see [teaching.md](teaching.md)); of those that are not described above, nothing else is known:\n\n%s\n",
+		"(see [teaching.md](teaching.md)); about those that are not described above, nothing else is known:\n\n%s\n",
 		len(converted), quotedNames(slices.Compact(converted)))
 	return b.String(), nil
 }

@@ -21,7 +21,7 @@ func fields() [][2]string {
 		{"question id", "id-word"}, {"action, masked", "action-word"}, {"what it would touch", "effect-word"}, {"reasons", "reason-word"},
 		{"level of risk", "level-word"}, {"whether it can be undone", "undo-word"}, {"deadline", "2026-11-24T12:03:00Z"}, {"what is left out", "note-word"},
 		{"session", "session-word"}, {"agent", "harness-word"}, {"name of the workspace", "workspace-word"}, {"time", "2026-11-24T12:00:00Z"},
-		{"path of the workspace", "home-word"}, {"code or second factor", "code-word"},
+		{"path of the workspace", "home-word"}, {"approval code", "code-word"},
 	}
 }
 

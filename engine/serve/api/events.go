@@ -7,7 +7,7 @@ const (
 	EventOpened   = "question_opened"
 	EventAnswered = "question_answered" // a person approved or denied the call
 	EventExpired  = "question_expired"  // nobody answered in time
-	EventEnded    = "question_ended"    // the session was stopped, or the call has changed since it was approved
+	EventEnded    = "question_ended"    // the session was stopped, or the policy or a file has changed since the approval
 	EventDecision = "decision"          // an agent was answered
 	EventStop     = "stop"              // a session was stopped
 	EventMissed   = "missed"            // events were left out: list the questions again

@@ -66,7 +66,7 @@ fires contains "delete_outside_scope" if {
 }
 
 # METADATA
-# title: Deletion outside the workspace that a prompt names
+# title: Deletion of a path outside the workspace, named in a prompt
 # description: A prompt can be forged, so this asks.
 # custom:
 #   id: delete_named

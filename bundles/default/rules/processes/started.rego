@@ -3,7 +3,7 @@ package reviewer.fired
 import data.reviewer.scores
 
 # METADATA
-# title: Processes killed that may not be the session's own
+# title: Processes killed, perhaps not the session's own
 # custom:
 #   id: processes_found
 fires contains "processes_found" if {
@@ -178,7 +178,7 @@ _process_words(text) := {word |
 }
 
 # METADATA
-# title: Container killed that may not be the session's own
+# title: Container killed, perhaps not the session's own
 # custom:
 #   id: container_ended
 fires contains "container_ended" if {
@@ -197,7 +197,7 @@ _own_container(e) if {
 }
 
 # METADATA
-# title: Managed processes or terminals ended that may not be the session's own
+# title: Managed processes or terminals ended, perhaps not the session's own
 # custom:
 #   id: manager_ended
 fires contains "manager_ended" if {
