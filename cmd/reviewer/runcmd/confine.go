@@ -78,15 +78,15 @@ func confine(p *plan, features sandbox.Features) (*confinement, error) {
 		return nil, nil
 	}
 	c := &confinement{p: p, seen: map[string]bool{}}
-	if missing := features.Missing(); p.profile == profileStrict && len(missing) > 0 {
+	switch missing := features.Missing(); {
+	case p.profile == profileStrict && len(missing) > 0:
 		return nil, errors.New("the strict profile cannot be enforced here, so nothing was started; the system lacks:\n  " +
 			strings.Join(missing, "\n  "))
-	} else if len(missing) > 0 && !p.app.Quiet {
+	case features.Landlock == 0:
+		return nil, errors.New("without Landlock, only the observe profile works here, so nothing was started")
+	case len(missing) > 0 && !p.app.Quiet:
 		fmt.Fprintf(p.app.Stderr, "reviewer run: the %s profile is only partly enforced; the system lacks:\n  %s\n", p.profile,
 			strings.Join(missing, "\n  "))
-	}
-	if features.Landlock == 0 {
-		return nil, errors.New("without Landlock, only the observe profile works here, so nothing was started")
 	}
 	err := c.paths(features)
 	if err == nil {

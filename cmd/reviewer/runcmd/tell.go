@@ -137,16 +137,27 @@ func (f *followed) took(r *engine.Record) {
 	if f.calls == nil {
 		f.calls = map[string]string{}
 	}
-	if facts := r.Act.Checkpoint; facts != nil && facts.ID != "" && f.calls[facts.ID] == "" && r.Agent == engine.MainAgent {
-		f.calls[facts.ID] = r.Call
+	if facts := r.Act.Checkpoint; facts != nil && facts.ID != "" && f.calls[facts.ID] == "" {
+		f.calls[facts.ID] = callOf(r, r.Call)
 	}
+}
+
+// bySubagent is in place of a call of a sub-agent.
+const bySubagent = "sub-agent"
+
+// callOf is a call to which the conversation of the main agent can go back; else bySubagent.
+func callOf(r *engine.Record, call string) string {
+	if r.Agent == engine.MainAgent {
+		return call
+	}
+	return bySubagent
 }
 
 // wentBack remembers a rollback.
 func (f *followed) wentBack(r *engine.Record) {
 	facts := r.Act.Rollback
-	if facts != nil && r.Act.Result == engine.RollbackRestored && r.Agent == engine.MainAgent {
-		f.rollbacks = append(f.rollbacks, rollback{f.key, f.calls[facts.Checkpoint], facts.Text})
+	if facts != nil && r.Act.Result == engine.RollbackRestored {
+		f.rollbacks = append(f.rollbacks, rollback{f.key, callOf(r, f.calls[facts.Checkpoint]), facts.Text})
 	}
 }
 
@@ -192,8 +203,11 @@ func (o *observer) askToRewind(back rollback) {
 
 // targetOf finds the message before a call in the transcript.
 func (o *observer) targetOf(back rollback) (target, error) {
-	if back.call == "" {
+	switch back.call {
+	case "":
 		return target{}, errors.New("the files were stored before a call that is not in this run")
+	case bySubagent:
+		return target{}, errors.New("a sub-agent made the call, and its conversation cannot be changed")
 	}
 	files, _ := filepath.Glob(o.agent.transcript(o.p.home, back.key.Session)) // the pattern is right
 	for _, file := range files {

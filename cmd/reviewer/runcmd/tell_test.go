@@ -156,8 +156,10 @@ func TestRewinds(t *testing.T) {
 		{"an older client", "t2", `{"subtype":"error","request_id":"reviewer-rewind-1","error":"unknown subtype"}`, false,
 			[]string{`"interrupt_if_running":true`}, "not_rewound: the client refused: unknown subtype"},
 		{"not in the transcript", "t7", "", false, nil, "not_rewound: the call t7 is not in the transcript"},
+		{"of a sub-agent", "t2", "", false, nil, "not_rewound: a sub-agent made the call, and its conversation cannot be changed"},
 		{"switched off", "t2", "", true, nil, ""},
 	} {
+		agent := map[bool]string{true: "a1", false: engine.MainAgent}[c.name == "of a sub-agent"]
 		o, lines := talking(t)
 		home := t.TempDir()
 		t.Setenv("CLAUDE_CONFIG_DIR", "")
@@ -171,7 +173,7 @@ func TestRewinds(t *testing.T) {
 		}
 		o.p.settings.Run.Rewind = !c.off
 		f := &followed{key: engine.SessionKey{Harness: "claude-code", Session: "s-1"}}
-		f.add(&engine.Record{Kind: engine.KindAct, Agent: engine.MainAgent, Call: c.call, Act: &engine.Act{Kind: engine.ActCheckpoint, Checkpoint: &engine.CheckpointFacts{ID: "c-1"}}})
+		f.add(&engine.Record{Kind: engine.KindAct, Agent: agent, Call: c.call, Act: &engine.Act{Kind: engine.ActCheckpoint, Checkpoint: &engine.CheckpointFacts{ID: "c-1"}}})
 		f.add(&engine.Record{Kind: engine.KindAct, Agent: engine.MainAgent, Act: &engine.Act{Kind: engine.CheckpointRollback, Result: engine.RollbackRestored,
 			Rollback: &engine.RollbackFacts{Checkpoint: "c-1", Text: "restored"}}})
 		o.sessions = append(o.sessions, f)
