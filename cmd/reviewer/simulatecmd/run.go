@@ -143,7 +143,6 @@ func (r *comparing) take(s *simulation, set *sources.Set) {
 // and within a family is kept; sums do not depend on the order of families.
 // If the context ends, what was compared so far is marked as incomplete.
 func (r *comparing) run(ctx context.Context) error {
-	defer limitMemory()()
 	work, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	r.began = time.Now()

@@ -136,6 +136,7 @@ const failOnUsage = "exit with 2 if a budget is exceeded: `FROM->TO>N` (verdicts
 
 // compareAll runs a comparison, writes the report, and then reports problems.
 func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) error {
+	defer limitMemory()() // listing thousands of sessions makes as much garbage as comparing them
 	start := time.Now()
 	if err := s.read(a, args, start); err != nil {
 		return err
