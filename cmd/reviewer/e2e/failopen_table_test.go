@@ -282,5 +282,5 @@ With ` + "`bashEditDiffEnabled`" + ` in the settings of the user or in managed o
 does not turn it on: the client looks for changes for at most 750 ms, and gives up for the rest of the session after a failure, so a missing list does not show that nothing changed. Where it is set, reviewer reads the list.
 
 Some things are not tool calls and are not reviewed at all: what a person types after ` + "`!`" + `, files named with ` + "`@`" + ` in a prompt, commands of the status line or of a key helper, MCP servers as they start,
-and a repository's own hooks. Programs that a reviewed command starts are not watched further, except under [reviewer run](isolation.md).
+and a repository's own hooks. Programs that a reviewed command starts are not watched further, except under [reviewer run](isolation.md) and ` + "`reviewer watch`" + `.
 `
