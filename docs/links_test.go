@@ -59,7 +59,7 @@ func TestLinks(t *testing.T) {
 				continue
 			}
 			if fragment != "" && !hasAnchor(texts[name], fragment) {
-				t.Errorf("%s links to %s, and there is no such heading", page, m[1])
+				t.Errorf("%s links to %s, a heading that the page does not have", page, m[1])
 			}
 		}
 	}

@@ -292,7 +292,7 @@ func FuzzDecodeEnvelope(f *testing.F) {
 		}
 		again, err := e.Encode()
 		if err != nil {
-			t.Skip() // at the bound of its size
+			t.Skip("at the bound of its size")
 		}
 		got, err := DecodeEnvelope(again)
 		if err != nil {

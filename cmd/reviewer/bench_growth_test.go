@@ -66,7 +66,7 @@ func FuzzGrowth(f *testing.F) {
 	g := newGrowth(f)
 	f.Fuzz(func(t *testing.T, unit string, command bool) {
 		if unit == "" || len(unit) > 200 {
-			t.Skip()
+			t.Skip("a unit is 1 to 200 bytes")
 		}
 		call := repeated(unit)
 		if command {

@@ -111,9 +111,8 @@ func (a *App) writeFailure(cmd *cobra.Command, err error) error {
 	case said == nil || out == nil || out.Written():
 		return nil
 	case out.Format == "github":
-		return out.Write(a.Stdout, func(w io.Writer) error {
-			return report.WriteFailureGitHub(w, Problems(err), a.ReportOptions(out, false))
-		})
+		r := &report.Report{Command: commandName(cmd), Stopped: true, Problems: Problems(err)}
+		return out.Write(a.Stdout, func(w io.Writer) error { return report.Write(w, out.Format, r, a.ReportOptions(out, false)) })
 	case out.Format != "json":
 		return nil
 	}

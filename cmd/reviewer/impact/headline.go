@@ -25,13 +25,9 @@ func headline(m *simulate.Impact) string {
 		return fmt.Sprintf("%s in %s that could be compared, of %s; %s.", nothingChanges(m), term.Thousands(same(calls)+same(events)),
 			both(calls.Total, events.Total), unclear(m)) + besideVerdicts(m)
 	}
-	return fmt.Sprintf("%s: %s in %s %s decided as before.", nothingChanges(m), allOf(calls.Total, events.Total),
-		plural(m.Sessions.Total, "session", "sessions"), ifOne(calls.Total+events.Total, "is", "are")) + besideVerdicts(m)
-}
-
-// allOf names all decisions that were compared.
-func allOf(calls, events int64) string {
-	return ifOne(calls+events, "", "all of ") + both(calls, events)
+	n := calls.Total + events.Total
+	return fmt.Sprintf("%s: %s%s in %s %s decided as before.", nothingChanges(m), ifOne(n, "", "all of "), both(calls.Total, events.Total),
+		plural(m.Sessions.Total, "session", "sessions"), ifOne(n, "is", "are")) + besideVerdicts(m)
 }
 
 // nothingChanges begins the headline if every verdict stays.

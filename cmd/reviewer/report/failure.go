@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"html"
 	"io"
@@ -44,16 +43,6 @@ func WriteFailurePage(w io.Writer, command string, problems []Problem) error {
 func WriteFailureComment(w io.Writer, command string, problems []Problem) error {
 	text := strings.ReplaceAll(FailureText(problems), "```", "'''")
 	_, err := fmt.Fprintf(w, "### `reviewer %s` could not run\n\n```text\n%s\n```\n", command, text)
-	return err
-}
-
-// WriteFailureGitHub writes workflow commands with the reason why there is no report.
-func WriteFailureGitHub(w io.Writer, problems []Problem, o Options) error {
-	var b bytes.Buffer
-	for _, p := range problems {
-		p.annotation().write(&b, o)
-	}
-	_, err := w.Write(b.Bytes())
 	return err
 }
 

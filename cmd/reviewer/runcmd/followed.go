@@ -18,8 +18,8 @@ type followed struct {
 	stopped       string // why; empty: it may continue
 	declared      bool   // what was declared is in its log
 	hosts         map[string]bool
-	calls         map[string]string // by the checkpoint that was taken before each
-	rollbacks     []rollback        // that are new
+	calls         map[string]calling // by the checkpoint that was taken before each
+	rollbacks     []rollback         // that are new
 }
 
 // read reads new records.

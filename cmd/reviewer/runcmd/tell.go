@@ -115,11 +115,14 @@ type rewound struct {
 	why    string // not
 }
 
+// calling is a call, and the agent that made it.
+type calling struct{ id, agent string }
+
 // rollback is one after which the conversation is to go on from an earlier message.
 type rollback struct {
 	key     engine.SessionKey
-	call    string // that the files are restored to before; empty: unknown
-	outcome string // what the agent is told about the files
+	call    calling // that the files are restored to before; its id is empty: unknown
+	outcome string  // what the agent is told about the files
 }
 
 // asked is a request to rewind that the client has not answered yet.
@@ -135,29 +138,22 @@ const maxAnswer = 30 * time.Second
 // took remembers the calls before which files were stored.
 func (f *followed) took(r *engine.Record) {
 	if f.calls == nil {
-		f.calls = map[string]string{}
+		f.calls = map[string]calling{}
 	}
-	if facts := r.Act.Checkpoint; facts != nil && facts.ID != "" && f.calls[facts.ID] == "" {
-		f.calls[facts.ID] = callOf(r, r.Call)
+	if facts := r.Act.Checkpoint; facts != nil && facts.ID != "" && f.calls[facts.ID].id == "" {
+		f.calls[facts.ID] = calling{r.Call, r.Agent}
 	}
-}
-
-// bySubagent is in place of a call of a sub-agent.
-const bySubagent = "sub-agent"
-
-// callOf is a call to which the conversation of the main agent can go back; else bySubagent.
-func callOf(r *engine.Record, call string) string {
-	if r.Agent == engine.MainAgent {
-		return call
-	}
-	return bySubagent
 }
 
 // wentBack remembers a rollback.
 func (f *followed) wentBack(r *engine.Record) {
 	facts := r.Act.Rollback
 	if facts != nil && r.Act.Result == engine.RollbackRestored {
-		f.rollbacks = append(f.rollbacks, rollback{f.key, callOf(r, f.calls[facts.Checkpoint]), facts.Text})
+		call := f.calls[facts.Checkpoint]
+		if r.Agent != engine.MainAgent {
+			call.agent = r.Agent // its conversation is told
+		}
+		f.rollbacks = append(f.rollbacks, rollback{f.key, call, facts.Text})
 	}
 }
 
@@ -203,11 +199,11 @@ func (o *observer) askToRewind(back rollback) {
 
 // targetOf finds the message before a call in the transcript.
 func (o *observer) targetOf(back rollback) (target, error) {
-	switch back.call {
-	case "":
+	switch {
+	case back.call.agent != "" && back.call.agent != engine.MainAgent:
+		return target{}, errors.New("the rollback concerns a sub-agent, whose conversation cannot be changed")
+	case back.call.id == "":
 		return target{}, errors.New("the files were stored before a call that is not in this run")
-	case bySubagent:
-		return target{}, errors.New("a sub-agent made the call, and its conversation cannot be changed")
 	}
 	files, _ := filepath.Glob(o.agent.transcript(o.p.home, back.key.Session)) // the pattern is right
 	for _, file := range files {
@@ -215,13 +211,13 @@ func (o *observer) targetOf(back rollback) (target, error) {
 		if err != nil {
 			return target{}, err
 		}
-		to, found := o.agent.target(f, back.call)
+		to, found := o.agent.target(f, back.call.id)
 		_ = f.Close() // it was only read
 		if found {
 			return to, nil
 		}
 	}
-	return target{}, fmt.Errorf("the call %s is not in the transcript", back.call)
+	return target{}, fmt.Errorf("the call %s is not in the transcript", back.call.id)
 }
 
 // goOn begins a turn in the conversation that was rewound: with the prompt, if that was forgotten too.
@@ -237,5 +233,5 @@ func (o *observer) goOn(answer rewound) {
 		text = answer.prompt + "\n\n" + text
 	}
 	o.queue(o.agent.message(engine.RunMessage+engine.ClipJSON(text, maxTold), true), "rewound",
-		"the conversation continues from before "+back.call)
+		"the conversation continues from before "+back.call.id)
 }

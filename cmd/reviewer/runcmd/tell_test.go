@@ -131,10 +131,26 @@ func TestLongPromptsStay(t *testing.T) {
 	o.agent.protocol = &protocol{target: func(_ io.Reader, call string) (target, bool) {
 		return claudeTarget(strings.NewReader(long), call)
 	}, transcript: func(string, string) string { return "tell_test.go" }}
-	o.askToRewind(rollback{call: "t1"})
+	o.askToRewind(rollback{call: calling{id: "t1"}})
 	o.talk()
 	if len(*lines) != 0 || o.asked != nil || len(o.told) != 1 {
 		t.Errorf("%d lines, asked %+v, notes %+v", len(*lines), o.asked, o.told)
+	}
+}
+
+// The conversation of a sub-agent cannot be changed, whether its call was undone or the rollback followed one of its calls.
+func TestSubagentsAreNotRewound(t *testing.T) {
+	for _, agents := range [][2]string{{"a1", engine.MainAgent}, {engine.MainAgent, "a1"}, {"a1", "a1"}} {
+		o, lines := talking(t)
+		o.p.settings.Run.Rewind = true
+		f := &followed{key: engine.SessionKey{Harness: "claude-code", Session: "s-1"}}
+		f.add(&engine.Record{Kind: engine.KindAct, Agent: agents[0], Call: "t1", Act: &engine.Act{Kind: engine.ActCheckpoint, Checkpoint: &engine.CheckpointFacts{ID: "c-1"}}})
+		f.add(&engine.Record{Kind: engine.KindAct, Agent: agents[1], Act: &engine.Act{Kind: engine.CheckpointRollback, Result: engine.RollbackRestored,
+			Rollback: &engine.RollbackFacts{Checkpoint: "c-1", Text: "restored"}}})
+		_, err := o.targetOf(f.rollbacks[0])
+		if err == nil || !strings.Contains(err.Error(), "a sub-agent, whose conversation cannot be changed") || len(*lines) > 0 {
+			t.Errorf("%v: %v, %q", agents, err, *lines)
+		}
 	}
 }
 
@@ -156,10 +172,8 @@ func TestRewinds(t *testing.T) {
 		{"an older client", "t2", `{"subtype":"error","request_id":"reviewer-rewind-1","error":"unknown subtype"}`, false,
 			[]string{`"interrupt_if_running":true`}, "not_rewound: the client refused: unknown subtype"},
 		{"not in the transcript", "t7", "", false, nil, "not_rewound: the call t7 is not in the transcript"},
-		{"of a sub-agent", "t2", "", false, nil, "not_rewound: a sub-agent made the call, and its conversation cannot be changed"},
 		{"switched off", "t2", "", true, nil, ""},
 	} {
-		agent := map[bool]string{true: "a1", false: engine.MainAgent}[c.name == "of a sub-agent"]
 		o, lines := talking(t)
 		home := t.TempDir()
 		t.Setenv("CLAUDE_CONFIG_DIR", "")
@@ -173,7 +187,7 @@ func TestRewinds(t *testing.T) {
 		}
 		o.p.settings.Run.Rewind = !c.off
 		f := &followed{key: engine.SessionKey{Harness: "claude-code", Session: "s-1"}}
-		f.add(&engine.Record{Kind: engine.KindAct, Agent: agent, Call: c.call, Act: &engine.Act{Kind: engine.ActCheckpoint, Checkpoint: &engine.CheckpointFacts{ID: "c-1"}}})
+		f.add(&engine.Record{Kind: engine.KindAct, Agent: engine.MainAgent, Call: c.call, Act: &engine.Act{Kind: engine.ActCheckpoint, Checkpoint: &engine.CheckpointFacts{ID: "c-1"}}})
 		f.add(&engine.Record{Kind: engine.KindAct, Agent: engine.MainAgent, Act: &engine.Act{Kind: engine.CheckpointRollback, Result: engine.RollbackRestored,
 			Rollback: &engine.RollbackFacts{Checkpoint: "c-1", Text: "restored"}}})
 		o.sessions = append(o.sessions, f)

@@ -55,11 +55,11 @@ func Propose(ctx context.Context, a *cli.App, id, dir string) error {
 	if err != nil {
 		return err
 	}
-	shown, err := a.ShownPolicy(ctx, active.RefActive)
+	policy, err := a.ShownPolicy(ctx, active.RefActive)
 	if err != nil {
 		return err
 	}
-	x, err := ForCall(r, shown)
+	x, err := ForCall(r, policy)
 	if err != nil {
 		return err
 	}
@@ -92,8 +92,8 @@ func Propose(ctx context.Context, a *cli.App, id, dir string) error {
 		fmt.Fprintln(a.Stdout)
 	}
 	if list, err := os.ReadDir(saved); err != nil || len(list) == 0 {
-		return cli.Findings("no recorded decision would change that can be written as a case: "+
-			"the scores or another rule still decide this call; the proposal, in %s, does not help", dir)
+		return cli.Findings("the exception in %s changes no recorded decision of which a case can be made: "+
+			"the scores or another rule may still decide this call", dir)
 	}
 	if err := writePatch(dir, x.File, approved); err != nil {
 		return err

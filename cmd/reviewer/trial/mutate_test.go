@@ -224,7 +224,7 @@ func slowly(t *testing.T, s Subject, m mutant.Mutant) string {
 		}
 		return Survived
 	}
-	t.Fatalf("there is no such change: %v", m)
+	t.Fatalf("this change was not made: %v", m)
 	return ""
 }
 

@@ -63,6 +63,34 @@ type Arg struct {
 // Found is what a search found: patterns of file names.
 type Found struct{ Files []Arg }
 
+// maxFound limits the patterns that are followed individually.
+const maxFound = 32
+
+// FoundFiles returns patterns as the result of a search; nil for none, and for too many.
+func FoundFiles(patterns []Arg) *Found {
+	if len(patterns) == 0 || len(patterns) > maxFound {
+		return nil
+	}
+	return &Found{patterns}
+}
+
+// And returns the results of two searches together; nil if one of them is unknown.
+func (f *Found) And(o *Found) *Found {
+	switch {
+	case f == o:
+		return f
+	case f == nil || o == nil:
+		return nil
+	}
+	all := slices.Clone(f.Files)
+	for _, file := range o.Files {
+		if !slices.ContainsFunc(all, func(a Arg) bool { return a.Text == file.Text && a.One == file.One }) {
+			all = append(all, file)
+		}
+	}
+	return FoundFiles(all)
+}
+
 // Word returns a known word.
 func Word(text string) Arg { return Arg{Text: text} }
 
@@ -87,6 +115,15 @@ func (a Arg) HasPrefix(p string) bool { return strings.HasPrefix(a.Text, p) }
 func (a Arg) With(text string) Arg {
 	a.Text = text
 	a.Spare, a.Found = false, nil
+	return a
+}
+
+// Unnamed returns a path without the pattern in it: what precedes the pattern, and an unknown rest.
+func (a Arg) Unnamed() Arg {
+	if i := strings.IndexAny(a.Text, "*?["); a.Glob && i >= 0 {
+		a = a.With(a.Text[:i] + HoleText)
+		a.Glob, a.One = false, false
+	}
 	return a
 }
 
@@ -174,6 +211,7 @@ func JoinArgs(list []Arg) Arg {
 		a.Taint |= b.Taint
 		a.Part = JoinParts(a.Part, b.Part)
 		a.Glob = a.Glob || b.Glob
+		a.Found = a.Found.And(b.Found)
 		if a.Text == b.Text {
 			continue
 		}
@@ -216,12 +254,15 @@ func CutText(s string) string { return strings.ToValidUTF8(s[:MaxText], "") + Ho
 // join.
 func LimitArgs(list []Arg, n int) []Arg {
 	var out []Arg
-	seen := map[string]bool{}
+	seen := map[string]int{} // place in out
 	for _, a := range list {
-		if !seen[a.Text] {
-			seen[a.Text] = true
-			out = append(out, a)
+		i, ok := seen[a.Text]
+		if ok {
+			out[i].Found = out[i].Found.And(a.Found)
+			continue
 		}
+		seen[a.Text] = len(out)
+		out = append(out, a)
 	}
 	if len(out) > n {
 		return []Arg{JoinArgs(out)}

@@ -168,9 +168,9 @@ func (r *Resolver) sweepsSettings(e *engine.Effect) bool {
 	if e.Certainty != engine.CertaintyGlob || !strings.Contains(e.Short, "/**/") {
 		return false
 	}
-	pattern := path.Base(e.Short)
+	pattern := strings.ToLower(path.Base(e.Short)) // the search may ignore case
 	letters := strings.Trim(pattern, "*?[]")
 	return slices.ContainsFunc(r.tables.settings, func(name string) bool {
-		return wildcard.Match(pattern, path.Base(name)) && !strings.HasPrefix(path.Ext(name), letters) && r.Lstat(Join(e.Target, name)) != nil
+		return wildcard.Match(pattern, strings.ToLower(path.Base(name))) && !strings.HasPrefix(path.Ext(name), letters) && r.Lstat(Join(e.Target, name)) != nil
 	})
 }

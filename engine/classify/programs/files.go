@@ -62,10 +62,11 @@ func move(c *shell.Call) {
 	if c.Opts.Has("-n", "--no-clobber") {
 		forced = false
 	}
+	sources = slices.Clone(sources)
 	for i, src := range sources {
-		if src.One { // a pattern would mean that all that match are moved to one name
-			src = src.With(src.Text[:strings.IndexAny(src.Text+"*", "*?[")] + abstract.HoleText)
-			src.Glob, sources[i] = false, src
+		if src.One { // a pattern would mean that all files that match are moved to one name
+			src = src.Unnamed()
+			sources[i] = src
 		}
 		e := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "move", Recursive: true, Forced: forced}
 		if c.Shell.StaysNear(src, dest) {

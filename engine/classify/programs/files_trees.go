@@ -155,7 +155,10 @@ func find(c *shell.Call) {
 	c.Opts = shell.Options{Parsed: true, Operands: roots, Flags: findFlags(args)}
 	c.Lists(roots...)
 	names, narrow := findNames(args)
-	c.Out = foundNames(roots, names)
+	c.Out = relativeNames(roots)
+	if !slices.ContainsFunc(args, func(a abstract.Arg) bool { return a.Is("-regex", "-iregex") }) {
+		c.Out.Found = foundNames(roots, names)
+	}
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
 		case a.Is("-delete"):
@@ -192,34 +195,68 @@ func findFlags(args []abstract.Arg) []abstract.Given {
 // maxFindNames limits the alternatives of find that are followed individually.
 const maxFindNames = 8
 
+// alternative is a part of find's expression; -o separates them.
+type alternative struct {
+	name         string // pattern of a -name or -path test; empty: any name
+	prunes, acts bool
+}
+
+// findAlternatives returns the alternatives of an expression, and whether it has a test that
+// selects only some of the files without a name.
+func findAlternatives(args []abstract.Arg) (list []alternative, narrow bool) {
+	list = []alternative{{}}
+	first, open := 0, []int{} // the first alternative that what follows is about, and where parentheses open
+	for i := 0; i < len(args); i++ {
+		last := &list[len(list)-1]
+		switch a := args[i]; {
+		case a.Is("-name", "-iname", "-path", "-wholename", "-ipath", "-regex"):
+			negated := i > 0 && args[i-1].Is("!", "-not")
+			if i++; last.name == "" && !negated && i < len(args) {
+				last.name = args[i].Text[strings.LastIndexByte(args[i].Text, '/')+1:]
+			}
+		case a.Is("-exec", "-execdir", "-ok", "-okdir"):
+			mark(list[first:], alternative{acts: true})
+			i = findEnd(args, i)
+		case a.Is("-delete", "-ls") || a.HasPrefix("-print") || a.HasPrefix("-fprint"):
+			mark(list[first:], alternative{acts: true})
+		case a.Is("-prune"):
+			mark(list[first:], alternative{prunes: true})
+		case a.Is("-empty"):
+			narrow = true
+		case a.Is("-o", "-or", ","):
+			first, list = len(list), append(list, alternative{})
+		case a.Is("("):
+			open = append(open, len(list)-1)
+		case a.Is(")") && len(open) > 0:
+			first, open = open[len(open)-1], open[:len(open)-1]
+		}
+	}
+	return list, narrow
+}
+
+func mark(list []alternative, with alternative) {
+	for i := range list {
+		list[i].prunes, list[i].acts = list[i].prunes || with.prunes, list[i].acts || with.acts
+	}
+}
+
 // findNames returns the patterns of -name or -path tests, one for each alternative, and
 // whether any test selects only some of the files. If an alternative has no such test, any
-// file may be selected, and there is one empty pattern.
+// file may be selected, and there is one empty pattern. An alternative that only leaves out
+// folders, as in -name .git -prune -o -print, selects nothing.
 func findNames(args []abstract.Arg) (names []string, narrow bool) {
-	names = []string{""}
-	for i := 0; i < len(args); i++ {
-		last := &names[len(names)-1]
-		switch args[i].Text {
-		case "-regex", "-iregex":
-			narrow, i = true, i+1
-		case "-name", "-iname", "-path", "-wholename", "-ipath":
-			negated := i > 0 && args[i-1].Is("!", "-not")
-			if i++; *last == "" && !negated && i < len(args) {
-				*last = args[i].Text[strings.LastIndexByte(args[i].Text, '/')+1:]
-			}
-		case "-exec", "-execdir", "-ok", "-okdir":
-			i = findEnd(args, i)
-		case "-empty":
-			narrow = true
-		case "-o", "-or", ",":
-			names = append(names, "")
+	list, narrow := findAlternatives(args)
+	explicit := slices.ContainsFunc(list, func(a alternative) bool { return a.acts })
+	for _, a := range list {
+		if !a.prunes || a.acts || !explicit {
+			names = append(names, a.name)
 		}
 	}
 	anything := func(name string) bool { return name == "" || name == "*" || strings.ContainsAny(name, abstract.Holes) }
-	if slices.ContainsFunc(names, anything) || len(names) > maxFindNames {
-		return []string{""}, narrow && len(names) == 1
+	if len(names) == 0 || len(names) > maxFindNames || slices.ContainsFunc(names, anything) {
+		names = []string{""}
 	}
-	return names, narrow && len(names) == 1
+	return names, narrow && len(list) == 1
 }
 
 // findEnd returns where the command of an -exec ends.
@@ -249,13 +286,12 @@ func allMatches(roots []abstract.Arg, names []string) []abstract.Arg {
 	return found
 }
 
-// foundNames is what a search prints. Only names that it selects are better known than the text.
-func foundNames(roots []abstract.Arg, names []string) abstract.Arg {
-	out := relativeNames(roots)
-	if names[0] != "" {
-		out.Found = &abstract.Found{Files: allMatches(roots, names)}
+// foundNames returns what a search prints, if it selects names.
+func foundNames(roots []abstract.Arg, names []string) *abstract.Found {
+	if names[0] == "" {
+		return nil
 	}
-	return out
+	return abstract.FoundFiles(allMatches(roots, names))
 }
 
 func findDelete(c *shell.Call, roots []abstract.Arg, names []string, narrow bool) {
@@ -327,13 +363,11 @@ func fd(c *shell.Call) {
 		roots = []abstract.Arg{abstract.Word(".")}
 	}
 	c.Lists(roots...)
-	name := ""
-	if ext, ok := c.Opts.Get("-e", "--extension"); ok {
-		name = "*." + ext.Text
-	} else if p := c.Opts.Operand(0).Text; p != "" && p != "." {
-		name = "*" + strings.Trim(p, "^$") + "*"
+	c.Out = relativeNames(roots)
+	name, plain := fdName(c)
+	if plain {
+		c.Out.Found = foundNames(roots, []string{name})
 	}
-	c.Out = foundNames(roots, []string{name})
 	if len(template) == 0 {
 		return
 	}
@@ -350,6 +384,18 @@ func fd(c *shell.Call) {
 		template = append(template[:len(template):len(template)], abstract.Word("{}"))
 	}
 	findExec(c, "-exec", template, roots, []string{name})
+}
+
+// fdName returns the names that fd selects as a pattern; plain: it is exact enough to be followed.
+func fdName(c *shell.Call) (name string, plain bool) {
+	p := c.Opts.Operand(0).Text
+	if ext, ok := c.Opts.Get("-e", "--extension"); ok {
+		return "*." + ext.Text, true
+	} else if p == "" || p == "." {
+		return "", true
+	}
+	plain = c.Opts.Has("-g", "--glob", "-F", "--fixed-strings") || !strings.ContainsAny(p, `\[](){}|+*?^$`)
+	return "*" + strings.Trim(p, "^$") + "*", plain
 }
 
 // unpacks takes files out of an archive. The row names the words, as KEY:WORD:

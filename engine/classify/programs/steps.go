@@ -255,8 +255,13 @@ func (r *rowReader) prints(what, on string) {
 			roots = r.selected(on)
 		}
 		r.Out = relativeNames(roots)
-		if list := r.Opts.Operands; on == "" && len(list) > 0 && !slices.ContainsFunc(list, func(a abstract.Arg) bool { return !a.Glob }) {
-			r.Out.Found = &abstract.Found{Files: list} // names that match a pattern are printed as they are
+		named := func(a abstract.Arg) bool { return !a.Glob }
+		if list := r.Opts.Operands; on == "" && !slices.ContainsFunc(list, named) {
+			r.Out.Found = abstract.FoundFiles(list) // names that match a pattern are printed as they are
+		}
+	case "lines":
+		if in := r.Shell.Frame.Stdin; in != nil && len(r.selected(on)) == 0 {
+			r.Out.Found = in.Found
 		}
 	case "parts":
 		r.printParts(r.selected(on))
@@ -281,7 +286,7 @@ func (r *rowReader) printParts(files []abstract.Arg) {
 		r.Out = abstract.Concat(r.Out, abstract.Arg{Taint: abstract.Picked, Part: in})
 	case in.Found != nil:
 		r.Out = *in
-		r.Out.Found = someOf(in.Found)
+		r.Out.Found = someOf(in.Found.Files)
 	case in.Taint.AsFile():
 		r.Out = abstract.Concat(r.Out, abstract.Arg{Taint: abstract.Picked, Part: in.Part})
 	}
@@ -299,13 +304,12 @@ func (r *rowReader) printParts(files []abstract.Arg) {
 }
 
 // someOf returns the names that a filter selects, which may be a single one: head -1.
-func someOf(found *abstract.Found) *abstract.Found {
-	var some abstract.Found
-	for _, file := range found.Files {
-		file.One = true
-		some.Files = append(some.Files, file)
+func someOf(files []abstract.Arg) *abstract.Found {
+	some := slices.Clone(files)
+	for i := range some {
+		some[i].One = true
 	}
-	return &some
+	return abstract.FoundFiles(some)
 }
 
 // as runs the operands after the subcommand as arguments of another program.

@@ -295,7 +295,11 @@ func inputWords(s *shell.Machine, separator func(rune) bool) []abstract.Arg {
 		return []abstract.Arg{{Text: abstract.HoleText, Splits: true}}
 	}
 	if in.Found != nil {
-		return in.Found.Files
+		words := slices.Clone(in.Found.Files)
+		for i := range words {
+			words[i].Taint |= in.Taint
+		}
+		return words
 	}
 	var out []abstract.Arg
 	seen := map[string]bool{}
@@ -332,14 +336,20 @@ func inputFields(text string, separator func(rune) bool) []string {
 	})
 }
 
+// replaceMark inserts a word into a template. In quotes in code, as in sh -c 'cat "{}"', a
+// pattern would be a name, so only what precedes it is inserted there.
 func replaceMark(argv []abstract.Arg, mark string, with abstract.Arg) []abstract.Arg {
 	out := make([]abstract.Arg, len(argv))
 	for i, a := range argv {
 		if mark != "" && strings.Contains(a.Text, mark) {
-			a.Text = strings.ReplaceAll(a.Text, mark, with.Text)
-			a.Taint |= with.Taint
+			word := with
+			if strings.ContainsAny(a.Text, `'"`) {
+				word = with.Unnamed()
+			}
+			a.Glob = a.Glob || word.Glob && a.Text == mark
+			a.Text = strings.ReplaceAll(a.Text, mark, word.Text)
+			a.Taint |= word.Taint
 			a.Quoted = true
-			a.Glob = a.Glob || with.Glob && a.Text == with.Text
 		}
 		out[i] = a
 	}

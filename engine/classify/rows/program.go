@@ -193,7 +193,9 @@ func Meanings() []string { return []string{End, Reads, Sends, Changes, Removes} 
 const Usual = "usual"
 
 // Outs lists the values that describe what a program prints.
-func Outs() []string { return []string{"none", "unknown", "local", "decoded", "names", "parts"} }
+func Outs() []string {
+	return []string{"none", "unknown", "local", "decoded", "names", "lines", "parts"}
+}
 
 // Unread is a language that cannot be analysed here.
 const Unread = "unread"

@@ -45,7 +45,10 @@ func eitherOut(a, b abstract.Arg) abstract.Arg {
 	switch {
 	case a.Text == "":
 		return b
-	case b.Text == "" || a.Text == b.Text && a.Found == b.Found:
+	case b.Text == "":
+		return a
+	case a.Text == b.Text:
+		a.Found = a.Found.And(b.Found)
 		return a
 	}
 	return abstract.Concat(abstract.Concat(abstract.Word(abstract.HoleText+"\n"), a), b)

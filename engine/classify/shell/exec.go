@@ -56,8 +56,10 @@ func (o *output) add(a abstract.Arg) {
 	if a.Text == "" || o.text.Len() > abstract.MaxText {
 		return
 	}
-	if o.found = a.Found; o.last != "" {
-		o.found = nil // several lists
+	if o.last == "" {
+		o.found = a.Found
+	} else {
+		o.found = o.found.And(a.Found)
 	}
 	if strings.HasSuffix(o.last, abstract.HoleText) || strings.HasSuffix(o.last, abstract.VacancyText) {
 		o.text.WriteByte('\n')

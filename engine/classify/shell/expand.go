@@ -17,11 +17,7 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 		if i > 0 && fields {
 			b.flush()
 		}
-		if quoted {
-			b.addArg(a, true)
-		} else {
-			b.split(a)
-		}
+		b.value(a, quoted)
 	}
 	if quoted && fields && len(list) == 0 && len(b.text) == 0 {
 		b.open = false // "$@" without parameters is not a word at all

@@ -39,13 +39,9 @@ func (b *builder) addArg(a abstract.Arg, quoted bool) {
 		b.text, b.bare = []byte(abstract.HoleText), []byte(abstract.HoleText)
 		return
 	}
-	if a.Found != nil && len(a.Found.Files) == 1 && len(b.text) == 0 && !b.raw {
-		a = a.Found.Files[0]
-		a.One = a.One || quoted // "$(find …)"
-	}
 	b.cur.Found = nil
 	if b.raw && len(b.text) == 0 {
-		b.cur.Found = a.Found
+		b.cur.Found = a.Found // so far, the value is the list itself
 	}
 	b.cur.Quoted = b.cur.Quoted || quoted
 	b.cur.Taint |= a.Taint
@@ -101,18 +97,33 @@ func (b *builder) flush() {
 	b.cur, b.text, b.bare, b.open = abstract.Arg{}, nil, nil, false
 }
 
-// split appends an unquoted value: blanks in it end fields. Names of files that are known by
-// their patterns are a field each.
-func (b *builder) split(a abstract.Arg) {
-	if a.Found != nil && !b.raw && len(b.text) == 0 {
-		for i, file := range a.Found.Files {
-			if i > 0 {
-				b.flush()
-			}
-			b.addArg(file, false)
-		}
-		return
+// value appends the result of an expansion.
+func (b *builder) value(a abstract.Arg, quoted bool) {
+	switch {
+	case a.Found != nil && !b.raw && len(b.text) == 0 && (!quoted || len(a.Found.Files) == 1):
+		b.files(a, quoted)
+	case quoted:
+		b.addArg(a, true)
+	default:
+		b.split(a)
 	}
+}
+
+// files appends what a search found, each pattern as a field. In quotes, several names are not
+// the name of a file, so there is only one.
+func (b *builder) files(a abstract.Arg, quoted bool) {
+	for i, file := range a.Found.Files {
+		if i > 0 {
+			b.flush()
+		}
+		file.Taint |= a.Taint
+		file.One = file.One || quoted
+		b.addArg(file, quoted)
+	}
+}
+
+// split appends an unquoted value: blanks in it end fields.
+func (b *builder) split(a abstract.Arg) {
 	if b.raw || !strings.ContainsAny(a.Text, b.ifs) {
 		if a.Text != "" || b.raw {
 			b.addArg(a, false)
@@ -370,11 +381,7 @@ func isDigit(c byte, base int) bool {
 func (b *builder) command(p *syntax.CmdSubst, quoted bool) {
 	out := b.s.capture(p.Stmts)
 	b.open = b.open || quoted
-	if quoted {
-		b.addArg(out, true)
-	} else {
-		b.split(out)
-	}
+	b.value(out, quoted)
 }
 
 // capture runs statements in a subshell and returns what they print, without

@@ -17,7 +17,7 @@ const (
 	CodeHost        = "wrong_host"         // the request was addressed to another machine or port
 	CodeBrowser     = "from_a_browser"     // a page of another origin sent it
 	CodeToken       = "no_token"           // the token is missing or wrong
-	CodeNotFound    = "not_found"          // there is no such path or session
+	CodeNotFound    = "not_found"          // the path or the session does not exist
 	CodeMethod      = "wrong_method"       // the method is not allowed on this path
 	CodeType        = "wrong_content_type" // the body is not declared as JSON
 	CodeTooLong     = "too_long"           // the body is too long
