@@ -171,6 +171,7 @@ func (r *Resolver) sweepsSettings(e *engine.Effect) bool {
 	pattern := strings.ToLower(path.Base(e.Short)) // the search may ignore case
 	letters := strings.Trim(pattern, "*?[]")
 	return slices.ContainsFunc(r.tables.settings, func(name string) bool {
-		return wildcard.Match(pattern, strings.ToLower(path.Base(name))) && !strings.HasPrefix(path.Ext(name), letters) && r.Lstat(Join(e.Target, name)) != nil
+		named := wildcard.Match(pattern, strings.ToLower(path.Base(name))) && !strings.HasPrefix(path.Ext(name), letters)
+		return named && r.Lstat(Join(e.Target, name)) != nil
 	})
 }
