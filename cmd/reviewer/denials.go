@@ -49,7 +49,7 @@ func denialsCommand(a *cli.App) *cobra.Command {
 }
 
 func listDenials(w io.Writer, p term.Paint, store *audit.Store, sessions []audit.Session, from int64) error {
-	found := false
+	found, observed := false, 0
 	for _, s := range sessions {
 		if s.Stopped != nil {
 			fmt.Fprintf(w, "session %s is stopped (%s): reviewer session resume %s\n\n", s.Key.Session,
@@ -60,16 +60,25 @@ func listDenials(w io.Writer, p term.Paint, store *audit.Store, sessions []audit
 			if err != nil {
 				return err
 			}
-			if r.T >= from && heldUpCall(r) {
+			if r.T < from || r.Kind != engine.KindPre {
+				continue
+			}
+			if heldUpCall(r) {
 				if err := showDenial(w, p, store, s, r); err != nil {
 					return err
 				}
 				found = true
+			} else if d := r.Decision; d != nil && d.Decision.Strictness() > engine.Warn.Strictness() {
+				observed++
 			}
 		}
 	}
 	if !found {
 		fmt.Fprintln(w, "no calls were held up")
+	}
+	if observed > 0 {
+		fmt.Fprintf(w, "%s only observed: reviewer session list, reviewer session show ID\n",
+			term.Counted(observed, "call that policy would hold up was", "calls that policy would hold up were"))
 	}
 	return nil
 }
