@@ -105,7 +105,7 @@ func printTimeline(a *cli.App, w io.Writer, out *term.Output, s audit.Session, d
 		labels[i] = string(l)
 	}
 	for _, more := range []string{
-		term.After("patterns: ", tally(doc.Patterns)), term.After("written: ", tally(doc.Written)),
+		term.After("patterns: ", tally(doc.Patterns)), term.After("written or deleted: ", tally(doc.Written)),
 		term.After("read: ", strings.Join(labels, ", ")), term.After("added to the scope: ", strings.Join(doc.Scope, ", ")),
 	} {
 		if more != "" {
