@@ -341,8 +341,11 @@ func (r *Resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 	if !r.Looking() || !r.Here(fixed) {
 		return
 	}
+	name, inAll := strings.CutPrefix(pattern, "**/")
 	if r.Lstat(fixed) == nil {
 		e.Exists = "no"
+	} else if inAll && e.Kind == engine.EffectFileDelete && !strings.Contains(name, "/") && r.World.ReadDir != nil {
+		r.surveyBelow(e, name, follow)
 	} else if list, ok := r.matches(fixed, pattern); ok {
 		r.survey(e, list, follow)
 	}

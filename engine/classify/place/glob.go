@@ -60,6 +60,46 @@ func (r *Resolver) matchesIn(dir, part string) (found []string, ok bool) {
 	return found, true
 }
 
+// maxFolders limits how many folders a search below a folder reads.
+const maxFolders = 256
+
+// below returns what a name or a pattern matches in any folder under a directory, as find
+// lists it, as far as the limits allow. It leaves out what a tool generates again, and
+// what is in the repository's own folder.
+func (r *Resolver) below(dir, name string) (found []string) {
+	name = strings.ToLower(name) // the search may ignore case
+	folders := []string{dir}
+	for read := 0; read < len(folders) && read < maxFolders && r.Looking(); read++ {
+		r.lookups++
+		list, err := r.World.ReadDir(folders[read], MaxNames)
+		if err != nil {
+			continue
+		}
+		for _, d := range list {
+			p := Join(folders[read], d.Name())
+			if r.Generated(r.Below(p)) {
+				continue
+			}
+			if wildcard.Match(name, strings.ToLower(d.Name())) {
+				found = append(found, p)
+			}
+			if d.IsDir() && d.Name() != ".git" {
+				folders = append(folders, p)
+			}
+		}
+	}
+	return found[:min(len(found), maxMatches)]
+}
+
+// surveyBelow assigns to a deletion the worst facts of what it finds below a folder. Files
+// whose loss does not matter tell nothing: the limits may have hidden others.
+func (r *Resolver) surveyBelow(e *engine.Effect, name string, follow bool) {
+	r.survey(e, slices.DeleteFunc(r.below(e.Target, name), func(p string) bool {
+		one := r.match(e, p, follow)
+		return one.Git != "untracked" && !moreSevere(one.Class, engine.ClassGenerated, e.Kind)
+	}), follow)
+}
+
 // survey assigns the worst facts of its matches to a pattern.
 func (r *Resolver) survey(e *engine.Effect, list []string, follow bool) {
 	entries := map[string]bool{}
