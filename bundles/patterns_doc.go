@@ -2,7 +2,6 @@ package bundles
 
 import (
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 
@@ -85,7 +84,7 @@ func PatternsDoc(rows []Rule) string {
 		if !r.Pattern() {
 			continue
 		}
-		if name := strings.TrimSuffix(path.Base(r.file), ".yaml"); name != family {
+		if name := familyOf(r.file); name != family {
 			family = name
 			fmt.Fprintf(&b, "\n## %s\n", family)
 		}

@@ -164,7 +164,7 @@ type Command struct {
 	Via []string `json:"via,omitempty"`
 }
 
-// EffectKind is what an effect acts on.
+// EffectKind is a kind of effect.
 type EffectKind string
 
 // The kinds of effects, the worst first: the order in which effects are kept
@@ -289,7 +289,7 @@ func Reversibilities() []string {
 
 // Effect is one thing that an action would do to one target.
 type Effect struct {
-	Kind EffectKind `json:"kind"` // what the effect acts on
+	Kind EffectKind `json:"kind"` // kind of effect
 	// What it does: read, create, write, append, truncate, delete, move, link, chmod, fetch, send, listen,
 	// exec, kill, ….
 	Verb   string `json:"verb"`

@@ -9,12 +9,12 @@ type Code struct {
 	Kinds    []string  `json:"kinds"`              // kinds of code that the file can be, as in `action.loads`
 	Digest   string    `json:"digest,omitempty"`   // keyed digest of what the code does; absent: it neither changes nor sends anything
 	Part     bool      `json:"part,omitempty"`     // only a part of the file is known
-	Types    []Type    `json:"types,omitempty"`    // types of the code, as in Action.types
-	Intent   Type      `json:"intent,omitempty"`   // intent of the code, as in Action.intent
+	Types    []Type    `json:"types,omitempty"`    // types of the code, as in action.types
+	Intent   Type      `json:"intent,omitempty"`   // intent of the code, as in action.intent
 	Commands []Command `json:"commands,omitempty"` // commands of the code, as in `action.commands`
-	Hosts    []string  `json:"hosts,omitempty"`    // hosts of the code, as in Action.hosts
-	Effects  []Effect  `json:"effects,omitempty"`  // effects of the code, as in Action.effects
-	Signals  []Signal  `json:"signals,omitempty"`  // signals of the code, as in Action.signals
+	Hosts    []string  `json:"hosts,omitempty"`    // hosts of the code, as in action.hosts
+	Effects  []Effect  `json:"effects,omitempty"`  // effects of the code, as in action.effects
+	Signals  []Signal  `json:"signals,omitempty"`  // signals of the code, as in action.signals
 }
 
 // CodeNamed is the entry in Action.Loads for programs that run any file they are

@@ -139,7 +139,7 @@ const NeverHappened = 1000
 type SinceFacts struct {
 	Failed    int64 `json:"failed"`     // an action of the agent failed
 	AuthError int64 `json:"auth_error"` // an action failed because of missing or wrong credentials
-	News      int64 `json:"news"`       // something new appeared: a path, a content, a result, a prompt
+	News      int64 `json:"news"`       // something new appeared: a path, contents, a result or a prompt
 	Secret    int64 `json:"secret"`     // a credential or env file was read, by any agent
 	Untrusted int64 `json:"untrusted"`  // text was read that nobody in the session wrote
 	Prompt    int64 `json:"prompt"`     // a person wrote a prompt
@@ -208,7 +208,7 @@ type PastFacts struct {
 	Types   []Type  `json:"types"`             // types of the action
 	Tool    string  `json:"tool"`              // name of the tool
 	Target  string  `json:"target"`            // path or host that it was mostly about
-	Outcome Outcome `json:"outcome"`           // outcome of the call
+	Outcome Outcome `json:"outcome"`           // outcome of the call; pending: no result is reported yet, unknown: none was by the next prompt or stop
 	Error   string  `json:"error"`             // error class; empty: no error
 	Trouble Trouble `json:"trouble,omitempty"` // kind of error; absent: none, or not a known kind
 	Check   bool    `json:"check"`             // the action checked the work

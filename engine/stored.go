@@ -249,7 +249,7 @@ type RequestFacts struct {
 	// 16 hexadecimal digits: the same for calls with the same tool, programs, options and words, and paths
 	// of the same classes. Empty: the call is not understood completely.
 	Form    string            `json:"form"`
-	Answers []FormAnswerFacts `json:"answers"` // what people answered to calls of this form, by session and permission mode
+	Answers []FormAnswerFacts `json:"answers"` // people's answers about calls of this form, by session and permission mode
 }
 
 // FormAnswerFacts counts what people answered in one session, in one permission mode, to calls of one form.

@@ -83,7 +83,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 			return errors.Join(s.Serve(ctx), r.finishLate(), s.Close())
 		},
 	}
-	cmd.Flags().DurationVar(&wait, "idle", idle, "exit after this time without an event and without a request of the API; 0: never")
+	cmd.Flags().DurationVar(&wait, "idle", idle, "exit after this time without an event and without a request to the API; 0: never")
 	cmd.Flags().StringVar(&place, "metrics", "", "serve /metrics and /healthz at this loopback `address`, such as 127.0.0.1:9464")
 	cmd.Flags().StringVar(&api, "http", "", "serve the API at this loopback `address`, such as 127.0.0.1:9470")
 	cmd.Flags().BoolVar(&on, "install", false, "write a service that starts it with your session, and start nothing")

@@ -22,7 +22,7 @@ func uninstallCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uninstall AGENT | --all | --detect",
 		Short: "Remove reviewer from an agent's settings; needs a person at a terminal",
-		Long: "Removes reviewer's hooks and nothing else: files are restored to their state before the installation, unless they were\n" +
+		Long: "Removes reviewer's hooks and nothing else: files are restored to their state before the installation, unless they have\n" +
 			"been changed since. The log and the policy are kept.",
 		Example:   "  reviewer uninstall claude-code\n  reviewer uninstall claude-code --dry-run\n  reviewer uninstall --all",
 		Args:      which.known,

@@ -33,8 +33,8 @@ func watchCommand(a *cli.App, propose Propose) *cobra.Command {
 		Use:   "watch",
 		Short: "Show questions as they come and go, and answer them with single keys; needs a person at a terminal",
 		Long: "The list changes as questions come and go; a new one rings the bell. Keys: j and k or the arrow\n" +
-			"keys select, enter shows, a approves, s approves for the session, p approves and proposes a\n" +
-			"rule, d denies with a message, x denies and stops the session, q quits. Pasted text is ignored.",
+			"keys select, enter shows the question, a approves, s approves for the session, p approves and proposes an\n" +
+			"exception, d denies with a message, x denies and stops the session, q quits. Pasted text is ignored.",
 		Example: "  reviewer approvals watch",
 		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

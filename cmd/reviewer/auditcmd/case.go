@@ -29,7 +29,7 @@ func auditCaseCommand(a *cli.App) *cobra.Command {
 		Short: "Extract a case for `policy test` from the log: the session up to one decision",
 		Long: "ID is a record's id as `reviewer denials` lists it, a session's id, or last. The case contains\n" +
 			"what happened in the session up to that record, and expects the recorded decision. If the\n" +
-			"call changed files other than its review predicted, the case expects those that it changed.\n\n" +
+			"call changed files other than those its review predicted, the case expects the changed files.\n\n" +
 			"The log does not contain everything: written contents, outputs and prompts are not\n" +
 			"recorded, and secrets are replaced. The case lists what is missing. It is run\n" +
 			"against the policy that decided; if the result differs, a message says so and\n" +

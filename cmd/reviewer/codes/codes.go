@@ -27,6 +27,9 @@ type Code struct {
 	Fix   string `yaml:"fix" json:"fix"`
 	Wrong string `yaml:"wrong" json:"wrong"` // an example
 	Right string `yaml:"right" json:"right"` // what to write instead
+
+	// WholeLayer means that no comment can ignore it, only the manifest: the file is not read.
+	WholeLayer bool `yaml:"whole_layer" json:"-"`
 }
 
 // The levels of codes.
@@ -88,8 +91,11 @@ func (c Code) silence() string {
 	if !c.Ignorable() {
 		return "It cannot be ignored."
 	}
-	text := fmt.Sprintf("To ignore it, write this above the rule or the line:\n\n    # reviewer:ignore %s why it is accepted\n\n"+
-		"or, for the whole layer, in .manifest:\n\n    \"metadata\": {\"lint\": {%q: \"off\"}}", c.Code, c.Code)
+	comment := fmt.Sprintf("write this above the rule or the line:\n\n    # reviewer:ignore %s why it is accepted\n\nor, ", c.Code)
+	if c.WholeLayer {
+		comment = "write, "
+	}
+	text := fmt.Sprintf("To ignore it, %sfor the whole layer, in .manifest:\n\n    \"metadata\": {\"lint\": {%q: \"off\"}}", comment, c.Code)
 	if c.Level == levelBoth {
 		text += "\n\nOnly findings that are warnings can be ignored."
 	}

@@ -176,8 +176,8 @@ func historyRestoreCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore DIGEST",
 		Short: "Restore a policy that was effective before; needs a person at a terminal",
-		Long: "The layers of this machine are restored: bundles are activated again, with all checks of policy\n" +
-			"activate, and the former files of the user layer's folder are restored (cases and tests are kept). A\n" +
+		Long: "The layers of this machine are restored: bundles are activated again, with all checks of `policy\n" +
+			"activate`; the former files of the user layer's folder are restored (cases and tests are kept). A\n" +
 			"base policy that another version of reviewer shipped becomes a bundle. The project layer belongs to the\n" +
 			"workspace and is not changed. The policy is compiled before anything changes.\n\n" +
 			"With a trust file, a bundle with a lower sequence needs --allow-rollback. The ledger records the restore.",

@@ -29,7 +29,7 @@ func policyKeygenCommand(a *cli.App) *cobra.Command {
 		Long: "NAME is the private key, readable only by you; it is not encrypted: keep it where\n" +
 			"no agent runs, or sign with a KMS or a token instead (policy sign --signing-key\n" +
 			"exec:…). Give NAME.pub to those who verify. Existing files are never overwritten.\n" +
-			"Keys of ssh-keygen -t ed25519 and of openssl work as well.",
+			"Keys made with ssh-keygen -t ed25519 or openssl work as well.",
 		Example: "  reviewer policy keygen --out release",
 		Args:    cli.AtMost(0),
 		RunE:    func(*cobra.Command, []string) error { return makeKey(a, &k) },

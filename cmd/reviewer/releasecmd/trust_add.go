@@ -32,7 +32,7 @@ func trustAddCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add KEY --role ROLE",
 		Short: "Add a key and write the next version of the trust file, with the list of required signers",
-		Long: "KEY is a public key: NAME.pub of policy keygen or of ssh-keygen, or PEM. Nothing takes effect until\n" +
+		Long: "KEY is a public key: NAME.pub from policy keygen or ssh-keygen, or PEM. Nothing takes effect until\n" +
 			"the file is signed and activated with policy trust rotate, so one draft can collect several changes;\n" +
 			"name it with --from. Comments are not kept.",
 		Example: "  reviewer policy trust add bob.pub --role release --threshold 2 -o trust-2.yaml\n" +

@@ -65,8 +65,8 @@ func Command(a *cli.App, prompt Prompt) *cobra.Command {
 		"how far the run is confined: observe, workspace, strict (default isolation.profile of the settings)")
 	cli.Completes(cmd, "profile", profiles()...)
 	cmd.Flags().StringArrayVar(&f.scope, "scope", nil,
-		"a `path` in the workspace: the run may change only this one (profiles workspace and strict);\n"+
-			"elsewhere: the run may change it too; both are added to the scope of its sessions; may be repeated")
+		"a `path`; may be repeated. Of the workspace, the run may change only these (profiles workspace and\n"+
+			"strict); elsewhere, it may change these too. All are added to the scope of its sessions")
 	cmd.Flags().StringVar(&f.goal, "goal", "", "what the user asks for, as `text`: it counts like a prompt in the sessions of the run")
 	cmd.Flags().StringVar(&f.print, "print", "",
 		"print the confinement as the configuration of another `sandbox`, and start nothing: "+strings.Join(formats(), ", "))

@@ -60,7 +60,7 @@ func (r *Resolver) matchesIn(dir, part string) (found []string, ok bool) {
 	return found, true
 }
 
-// maxFolders limits how many folders a search below a folder reads.
+// maxFolders limits how many folders a search in all folders reads.
 const maxFolders = 256
 
 // below returns what a name or a pattern matches in any folder under a directory, as find
@@ -91,7 +91,7 @@ func (r *Resolver) below(dir, name string) (found []string) {
 	return found[:min(len(found), maxMatches)]
 }
 
-// surveyBelow assigns to a deletion the worst facts of what it finds below a folder. Files
+// surveyBelow assigns to a deletion the worst facts of what it finds in all folders. Files
 // whose loss does not matter tell nothing: the limits may have hidden others.
 func (r *Resolver) surveyBelow(e *engine.Effect, name string, follow bool) {
 	r.survey(e, slices.DeleteFunc(r.below(e.Target, name), func(p string) bool {

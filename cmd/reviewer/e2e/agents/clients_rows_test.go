@@ -63,7 +63,7 @@ func clients() []Client {
 			Differs: map[string]Difference{
 				"deadline": {Ended, aborts}, "missing": {Ended, aborts}, "killed": {Ended, aborts}, "exit-1": {Ended, aborts}, "silent-2": {Ended, aborts},
 				"silent-0": ran(silent), "malformed": {Ended, aborts}, "text-before": {Ended, aborts},
-				"timeout": ran("the client has no timeout; it waits, and a program that then prints nothing lets the call run"),
+				"timeout": ran("the client does not end a slow hook; it waits, and a program that then prints nothing lets the call run"),
 			}},
 		{Name: "pi", Package: "@mariozechner/pi-coding-agent", Version: "0.73.1", Tested: tested,
 			Program: "@mariozechner/pi-coding-agent/dist/cli.js", Node: true,
