@@ -342,9 +342,10 @@ func (r *Resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 		return
 	}
 	name, inAll := strings.CutPrefix(pattern, "**/")
+	inAll = inAll && !strings.Contains(name, "/")
 	if r.Lstat(fixed) == nil {
 		e.Exists = "no"
-	} else if inAll && e.Kind == engine.EffectFileDelete && !strings.Contains(name, "/") && r.World.ReadDir != nil {
+	} else if inAll && e.Kind == engine.EffectFileDelete && r.workspace != "" && Within(r.workspace, fixed) {
 		r.surveyBelow(e, name, follow)
 	} else if list, ok := r.matches(fixed, pattern); ok {
 		r.survey(e, list, follow)

@@ -69,7 +69,7 @@ const maxFolders = 256
 func (r *Resolver) below(dir, name string) (found []string) {
 	name = strings.ToLower(name) // the search may ignore case
 	folders := []string{dir}
-	for read := 0; read < len(folders) && read < maxFolders && r.Looking(); read++ {
+	for read := 0; read < len(folders) && read < maxFolders && r.Looking() && r.World.ReadDir != nil; read++ {
 		r.lookups++
 		list, err := r.World.ReadDir(folders[read], MaxNames)
 		if err != nil {
@@ -91,7 +91,7 @@ func (r *Resolver) below(dir, name string) (found []string) {
 	return found[:min(len(found), maxMatches)]
 }
 
-// surveyBelow assigns to a deletion the worst facts of what it finds in all folders. Files
+// surveyBelow assigns to a deletion in the workspace the worst facts of what it finds in all folders. Files
 // whose loss does not matter tell nothing: the limits may have hidden others.
 func (r *Resolver) surveyBelow(e *engine.Effect, name string, follow bool) {
 	r.survey(e, slices.DeleteFunc(r.below(e.Target, name), func(p string) bool {
