@@ -50,8 +50,12 @@ func (v *gitView) losses(r *repository, name string, what abstract.Discard) []st
 	}
 	if what.Untracked || what.Ignored {
 		left := maxWalk
-		if info, err := v.world.Lstat(name); err == nil && info.IsDir() {
+		switch info, err := v.world.Lstat(name); {
+		case err != nil: // nothing is there
+		case info.IsDir():
 			list = append(list, v.strays(r, name, what, &left))
+		default:
+			list = append(list, v.stray(r, name, fs.FileInfoToDirEntry(info), what, &left))
 		}
 		if left < 0 {
 			list = append(list, "")

@@ -176,8 +176,14 @@ func gitShows(c *shell.Call) {
 	}
 }
 
-// gitLists handles git ls-files: names of files under the directory.
-func gitLists(c *shell.Call) { c.Out = abstract.Word("./" + abstract.HoleText + "\n") }
+// gitLists handles git ls-files: names of files under the directory. Untracked files can be
+// any of them, and are in no commit; the repository itself is not listed.
+func gitLists(c *shell.Call) {
+	c.Out = abstract.Word("./" + abstract.HoleText + "\n")
+	if c.Opts.Has("-o", "--others") {
+		c.Out.Found = abstract.FoundFiles([]abstract.Arg{{Text: "./**/[!.]*", Glob: true}})
+	}
+}
 
 // gitTransports runs the commands in addresses of the form ext::COMMAND, in values of the
 // options that the row names or in operands.

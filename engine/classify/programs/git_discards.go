@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,7 +87,30 @@ func discards(c *shell.Call, e abstract.RawEffect, paths ...abstract.Arg) {
 	default:
 		c.Signal(engine.SignalGitDiscard)
 	}
-	c.Emit(e, paths...)
+	for _, p := range paths {
+		under := pathspec(c, p)
+		one := e
+		one.Recursive = e.Recursive || under.Text != p.Text
+		c.Emit(one, under)
+	}
+}
+
+// pathspec returns the file or folder that contains everything an operand selects.
+func pathspec(c *shell.Call, a abstract.Arg) abstract.Arg {
+	if a.Glob && !a.HasPrefix(":") {
+		return a // the shell expands it
+	}
+	name, root := place.Pathspec(a.Text)
+	if dir := c.Shell.Scope.Dirs[0]; root && dir.Sure == abstract.Literal && c.Shell.In.Disk != nil {
+		if at, ok := c.Shell.In.Disk.Above(dir.Text, ".git/HEAD", ".git"); ok {
+			tree, _, _ := strings.Cut(at, "/.git")
+			name = place.Join(cmp.Or(tree, "/"), name)
+		}
+	}
+	if name == a.Text {
+		return a
+	}
+	return abstract.Word(name)
 }
 
 // lost returns the uncommitted work that is lost according to a row.
@@ -122,11 +146,7 @@ func overwrites(c *shell.Call, lost abstract.Discard, paths []abstract.Arg) {
 		discards(c, abstract.RawEffect{Kind: engine.EffectFileWrite, Recursive: true, Discards: lost})
 	}
 	for _, p := range paths {
-		e := abstract.RawEffect{Kind: engine.EffectFileWrite, Recursive: p.Is(".", ":/", "./") || p.Glob, Discards: lost}
-		if p.Is(":/") {
-			p = abstract.Word(".")
-		}
-		discards(c, e, p)
+		discards(c, abstract.RawEffect{Kind: engine.EffectFileWrite, Recursive: p.Is(".", "./") || p.Glob, Discards: lost}, p)
 	}
 }
 
@@ -135,10 +155,7 @@ func overwrites(c *shell.Call, lost abstract.Discard, paths []abstract.Arg) {
 func gitSides(c *shell.Call) {
 	e := abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "resolve", Discards: abstract.Discard{Changes: true, Sides: true}}
 	for _, p := range c.Opts.Operands[1:] {
-		if p.Is(":/") {
-			p = abstract.Word(".")
-		}
-		c.Emit(e, p)
+		c.Emit(e, pathspec(c, p))
 	}
 }
 
