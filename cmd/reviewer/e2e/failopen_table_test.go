@@ -273,7 +273,7 @@ terminal of the user's own instead of a code (` + "`TestDenialCannotBeLifted`" +
 
 Code Mode, in which the model writes JavaScript that makes the calls, was not observed
 (` + "`TestCodeModeIsRefused`, 2.1.330" + `): the client offers it only with the vendor's own service, and refuses it
-if the model has another address. According to the client's own messages: calls in a script have their own
+if the model is served from another address. According to the client's own messages: calls in a script have their own
 hooks; a hook that fails lets such a call run unless it has ` + "`onFailure: block`" + `, as the installed one has; in
 auto mode a script does not run after a hook changed its call; a deny rule of the client or the settings of
 an organisation can turn Code Mode off. None of this was tested.
