@@ -82,7 +82,7 @@ func rows() []row {
 		{name: harness.OpenCode, folder: ".config/opencode", layers: openCodeLayers,
 			off: "a plugin that runs after reviewer's and changes a call",
 			limits: []string{"a plugin that is loaded after reviewer's can change a call that was reviewed, and --pure loads no plugin: " +
-				"use no other plugins, and set OPENCODE_DISABLE_PROJECT_CONFIG in repositories that you do not know"}},
+				"use no other plugins, and set OPENCODE_DISABLE_PROJECT_CONFIG when you work in unfamiliar repositories"}},
 		{name: harness.Pi, folder: ".pi", layers: piLayers, off: "an extension that runs after reviewer's and changes a call",
 			limits: []string{"an extension that is loaded after reviewer's can change a call that was reviewed; " +
 				"extensions of a repository run without confirmation"}},

@@ -63,7 +63,7 @@ func Operations() []Operation {
 		{ID: GetQuestion, Method: http.MethodGet, Path: "/v1/approvals/{id}", Gives: approval.Request{}, Refuses: []int{none, conflict, gone},
 			Summary: "Show a waiting question"},
 		{ID: AnswerQuestion, Method: http.MethodPost, Path: "/v1/approvals/{id}/answer", Code: true, Takes: Answer{}, Gives: Answered{},
-			Refuses: []int{bad, none, conflict, gone, long, kind, locked}, Summary: "Approve or deny the call of a question"},
+			Refuses: []int{bad, none, conflict, gone, long, kind, locked}, Summary: "Approve or deny the call that a question is about"},
 		{ID: AnswerQuestions, Method: http.MethodPost, Path: "/v1/approvals/answer", Code: true, Takes: Bulk{}, Gives: BulkResults{},
 			Refuses: []int{bad, long, kind, locked}, Summary: "Answer several questions, each by its id and digest"},
 		{ID: ListSessions, Method: http.MethodGet, Path: "/v1/sessions", Gives: Sessions{},
