@@ -60,15 +60,14 @@ func listDenials(w io.Writer, p term.Paint, store *audit.Store, sessions []audit
 			if err != nil {
 				return err
 			}
-			if r.T < from || r.Kind != engine.KindPre {
-				continue
-			}
-			if heldUpCall(r) {
+			switch {
+			case r.T < from:
+			case heldUpCall(r):
 				if err := showDenial(w, p, store, s, r); err != nil {
 					return err
 				}
 				found = true
-			} else if d := r.Decision; d != nil && d.Decision.Strictness() > engine.Warn.Strictness() {
+			case onlyObserved(r):
 				observed++
 			}
 		}
@@ -85,8 +84,15 @@ func listDenials(w io.Writer, p term.Paint, store *audit.Store, sessions []audit
 
 // heldUpCall reports whether a record is of a call that did not simply run.
 func heldUpCall(r *engine.Record) bool {
-	return r.Kind == engine.KindPre && engine.AnswerOf(r).Effect.Strictness() > engine.Warn.Strictness()
+	return r.Kind == engine.KindPre && holdsUp(engine.AnswerOf(r).Effect)
 }
+
+// onlyObserved reports whether a record is of a call that policy would have held up.
+func onlyObserved(r *engine.Record) bool {
+	return r.Kind == engine.KindPre && r.Decision != nil && engine.AnswerOf(r).Mode == engine.ModeObserve && holdsUp(r.Decision.Decision)
+}
+
+func holdsUp(d engine.Verdict) bool { return d.Strictness() > engine.Warn.Strictness() }
 
 func showDenial(w io.Writer, p term.Paint, store *audit.Store, s audit.Session, r *engine.Record) error {
 	word, what, why := explaincmd.Summary(r)

@@ -91,11 +91,10 @@ func (c Code) silence() string {
 	if !c.Ignorable() {
 		return "It cannot be ignored."
 	}
-	comment := fmt.Sprintf("write this above the rule or the line:\n\n    # reviewer:ignore %s why it is accepted\n\nor, ", c.Code)
-	if c.WholeLayer {
-		comment = "write, "
+	text := fmt.Sprintf("To ignore it in the whole layer, write in .manifest:\n\n    \"metadata\": {\"lint\": {%q: \"off\"}}", c.Code)
+	if !c.WholeLayer {
+		text += "\n\nTo ignore it in one place, write this above the rule or the line:\n\n    # reviewer:ignore " + c.Code + " why it is accepted"
 	}
-	text := fmt.Sprintf("To ignore it, %sfor the whole layer, in .manifest:\n\n    \"metadata\": {\"lint\": {%q: \"off\"}}", comment, c.Code)
 	if c.Level == levelBoth {
 		text += "\n\nOnly findings that are warnings can be ignored."
 	}

@@ -142,7 +142,7 @@ func trustRotateCommand(a *cli.App) *cobra.Command {
 		Long: "FILE" + trust.EnvelopeSuffix + " must contain enough signatures by root keys of both the active version and\n" +
 			"FILE itself, and FILE must be the next version. The ledger records it: from then on an older trust\n" +
 			"file, or none, is refused. The first trust file has no predecessor: a person at a terminal accepts it with\n" +
-			"--init. An organisation places both files in its policy folder instead.",
+			"--init. An organisation places both files next to its policy folder instead.",
 		Example: "  reviewer policy trust rotate trust-2.yaml",
 		Args:    cli.Needs(cli.Argument{Name: "FILE", What: "the next version of the trust file, signed"}),
 		RunE: func(cmd *cobra.Command, args []string) error {

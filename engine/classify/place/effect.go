@@ -346,9 +346,9 @@ func (r *Resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 	if r.Lstat(fixed) == nil {
 		e.Exists = "no"
 	} else if inAll && e.Kind == engine.EffectFileDelete && r.workspace != "" && Within(r.workspace, fixed) {
-		r.surveyBelow(e, name, follow)
+		r.survey(e, slices.DeleteFunc(r.each(e, r.search(fixed, name), follow), harmless))
 	} else if list, ok := r.matches(fixed, pattern); ok {
-		r.survey(e, list, follow)
+		r.survey(e, r.each(e, list, follow))
 	}
 }
 

@@ -60,27 +60,28 @@ func (r *Resolver) matchesIn(dir, part string) (found []string, ok bool) {
 	return found, true
 }
 
-// maxFolders limits how many folders a search in all folders reads.
+// maxFolders limits how many folders a search in all folders reads, besides maxWalk.
 const maxFolders = 256
 
-// below returns what a name or a pattern matches in any folder under a directory, as find
+// search returns what a name or a pattern matches in any folder under a directory, as find
 // lists it, as far as the limits allow. It leaves out what a tool generates again, and
 // what is in the repository's own folder.
-func (r *Resolver) below(dir, name string) (found []string) {
+func (r *Resolver) search(dir, name string) (found []string) {
 	name = strings.ToLower(name) // the search may ignore case
-	folders := []string{dir}
-	for read := 0; read < len(folders) && read < maxFolders && r.Looking() && r.World.ReadDir != nil; read++ {
+	folders, left := []string{dir}, maxWalk
+	for read := 0; read < len(folders) && read < maxFolders && left > 0 && r.Looking() && r.World.ReadDir != nil; read++ {
 		r.lookups++
-		list, err := r.World.ReadDir(folders[read], MaxNames)
+		list, err := r.World.ReadDir(folders[read], left)
 		if err != nil {
 			continue
 		}
+		left -= len(list)
 		for _, d := range list {
-			p := Join(folders[read], d.Name())
-			if r.Generated(r.Below(p)) {
+			p, matches := Join(folders[read], d.Name()), wildcard.Match(name, strings.ToLower(d.Name()))
+			if !matches && !d.IsDir() || r.Generated(r.Below(p)) {
 				continue
 			}
-			if wildcard.Match(name, strings.ToLower(d.Name())) {
+			if matches {
 				found = append(found, p)
 			}
 			if d.IsDir() && d.Name() != ".git" {
@@ -91,20 +92,25 @@ func (r *Resolver) below(dir, name string) (found []string) {
 	return found[:min(len(found), maxMatches)]
 }
 
-// surveyBelow assigns to a deletion in the workspace the worst facts of what it finds in all folders. Files
-// whose loss does not matter tell nothing: the limits may have hidden others.
-func (r *Resolver) surveyBelow(e *engine.Effect, name string, follow bool) {
-	r.survey(e, slices.DeleteFunc(r.below(e.Target, name), func(p string) bool {
-		one := r.match(e, p, follow)
-		return one.Git != "untracked" && !moreSevere(one.Class, engine.ClassGenerated, e.Kind)
-	}), follow)
+// harmless reports whether the loss of a file does not matter. Such files say nothing about a
+// search: its limits may have hidden others.
+func harmless(one engine.Effect) bool {
+	return one.Git != "untracked" && !moreSevere(one.Class, engine.ClassGenerated, one.Kind)
+}
+
+// each returns what a pattern does to each of its matches.
+func (r *Resolver) each(e *engine.Effect, list []string, follow bool) []engine.Effect {
+	var effects []engine.Effect
+	for _, p := range list {
+		effects = append(effects, r.match(e, p, follow))
+	}
+	return effects
 }
 
 // survey assigns the worst facts of its matches to a pattern.
-func (r *Resolver) survey(e *engine.Effect, list []string, follow bool) {
+func (r *Resolver) survey(e *engine.Effect, list []engine.Effect) {
 	entries := map[string]bool{}
-	for i, p := range list {
-		one := r.match(e, p, follow)
+	for i, one := range list {
 		if Rank(one.Location) > Rank(e.Location) {
 			e.Location = one.Location
 		}

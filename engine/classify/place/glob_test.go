@@ -2,7 +2,6 @@ package place
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -31,46 +30,43 @@ func TestMayMatch(t *testing.T) {
 
 // A search in all folders reads a limited number of them, and neither the repository's own
 // folder nor what a tool generates again.
-func TestBelow(t *testing.T) {
-	shop := filepath.ToSlash(t.TempDir())
+func TestSearch(t *testing.T) {
+	files := map[string]string{}
 	for _, name := range []string{"a/b/shop.DB", "c.db", ".git/x.db", "node_modules/p/y.db", ".cfg/z.db", "notes.txt"} {
-		writeFile(t, filepath.Join(shop, name))
+		files["shop/"+name] = ""
 	}
-	world := LocalWorld(shop, "", nil)
+	for i := range maxFolders + 10 {
+		files["many/"+strconv.Itoa(i)+"/n.txt"] = ""
+	}
+	for i := range maxWalk {
+		files["wide/"+strconv.Itoa(i)] = ""
+	}
+	files["wide/folder/n.txt"] = ""
+	root := filepath.ToSlash(tree(t, files))
+	world := LocalWorld(root, "", nil)
 	var read []string
 	world.ReadDir = func(name string, limit int) ([]fs.DirEntry, error) {
-		read = append(read, strings.TrimPrefix(strings.TrimPrefix(name, shop), "/"))
+		read = append(read, strings.TrimPrefix(name, root+"/"))
 		return readNames(name, limit)
 	}
-	r := NewResolver(world, shop, classifytest.Rows())
-	got := r.below(shop, "*.db")
+	r := NewResolver(world, root, classifytest.Rows())
+	got := r.search(root+"/shop", "*.db")
 	slices.Sort(got)
-	if want := []string{shop + "/.cfg/z.db", shop + "/a/b/shop.DB", shop + "/c.db"}; !slices.Equal(got, want) {
+	if want := []string{root + "/shop/.cfg/z.db", root + "/shop/a/b/shop.DB", root + "/shop/c.db"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	slices.Sort(read)
-	if want := []string{"", ".cfg", "a", "a/b"}; !slices.Equal(read, want) {
+	if want := []string{"shop", "shop/.cfg", "shop/a", "shop/a/b"}; !slices.Equal(read, want) {
 		t.Errorf("read %q, want %q", read, want)
 	}
-	for i := range maxFolders + 10 {
-		writeFile(t, filepath.Join(shop, "many", strconv.Itoa(i), "n.txt"))
-	}
-	read = nil
-	if r.below(shop, "n.txt"); len(read) != maxFolders {
-		t.Errorf("read %d folders, want %d", len(read), maxFolders)
+	for dir, want := range map[string]int{"many": maxFolders, "wide": 1} {
+		read = nil
+		if r.search(root+"/"+dir, "n.txt"); len(read) != want {
+			t.Errorf("%s: read %d folders, want %d", dir, len(read), want)
+		}
 	}
 	world.ReadDir = nil
-	if got := NewResolver(world, shop, classifytest.Rows()).below(shop, "*.db"); got != nil {
+	if got := NewResolver(world, root, classifytest.Rows()).search(root+"/shop", "*.db"); got != nil {
 		t.Errorf("without a disk: %q", got)
-	}
-}
-
-func writeFile(t *testing.T, name string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte("text"), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -7,25 +7,25 @@ import "strings"
 // in all folders, and knows prefixes such as :/ for the root and :! for all other files.
 func Pathspec(spec string) (name string, root bool) {
 	name, magic := strings.CutPrefix(spec, ":")
-	others := false // names, or all but names, of which only the folder is known
+	any := false // what it selects may have any name
 	if long, ok := strings.CutPrefix(name, "("); magic && ok {
 		var words string
 		words, name, _ = strings.Cut(long, ")")
 		for word := range strings.SplitSeq(words, ",") {
 			root = root || word == "top"
-			others = others || word == "exclude" || word == "icase"
+			any = any || word == "exclude" || word == "icase"
 		}
 	} else if magic {
 		rest := strings.TrimLeft(name, "/!^")
 		signs := strings.TrimSuffix(name, rest)
-		root, others = strings.Contains(signs, "/"), strings.ContainsAny(signs, "!^")
+		root, any = strings.Contains(signs, "/"), strings.ContainsAny(signs, "!^")
 		name = strings.TrimPrefix(rest, ":")
 	}
 	if i := strings.IndexAny(name, "*?["); i >= 0 {
 		name = name[:strings.LastIndexByte(name[:i], '/')+1]
-		others = others || name == ""
+		any = any || name == ""
 	}
-	if others || magic && name == "" {
+	if any || magic && name == "" {
 		name = "."
 	}
 	return name, root

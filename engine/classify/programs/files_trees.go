@@ -156,9 +156,7 @@ func find(c *shell.Call) {
 	c.Lists(roots...)
 	names, narrow := findNames(args)
 	c.Out = relativeNames(roots)
-	if !slices.ContainsFunc(args, func(a abstract.Arg) bool { return a.Is("-regex", "-iregex") }) {
-		c.Out.Found = foundNames(roots, names)
-	}
+	c.Out.Found = foundNames(roots, names)
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
 		case a.Is("-delete"):
@@ -209,7 +207,9 @@ func findAlternatives(args []abstract.Arg) (list []alternative, narrow bool) {
 	for i := 0; i < len(args); i++ {
 		last := &list[len(list)-1]
 		switch a := args[i]; {
-		case a.Is("-name", "-iname", "-path", "-wholename", "-ipath", "-regex"):
+		case a.Is("-regex", "-iregex"): // not a pattern of names, so that any may be selected
+			narrow, i = true, i+1
+		case a.Is("-name", "-iname", "-path", "-ipath", "-wholename"):
 			negated := i > 0 && args[i-1].Is("!", "-not")
 			if i++; last.name == "" && !negated && i < len(args) {
 				last.name = args[i].Text[strings.LastIndexByte(args[i].Text, '/')+1:]

@@ -176,11 +176,11 @@ func gitShows(c *shell.Call) {
 	}
 }
 
-// gitLists handles git ls-files: names of files under the directory. Untracked files can be
-// any of them, and are in no commit; the repository itself is not listed.
+// gitLists handles git ls-files: names of files under the directory; with the word untracked,
+// all that are in no commit. The repository itself is not listed.
 func gitLists(c *shell.Call) {
 	c.Out = abstract.Word("./" + abstract.HoleText + "\n")
-	if c.Opts.Has("-o", "--others") {
+	if slices.Contains(c.Words, "untracked") {
 		c.Out.Found = abstract.FoundFiles([]abstract.Arg{{Text: "./**/[!.]*", Glob: true}})
 	}
 }

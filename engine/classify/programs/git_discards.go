@@ -61,14 +61,14 @@ func gitStages(c *shell.Call) {
 	if len(paths) == 0 && c.Opts.Has("-A", "--all", "--no-ignore-removal") {
 		paths = []abstract.Arg{abstract.Word(".")}
 	}
-	c.Shell.Staged = append(c.Shell.Staged, paths...)
+	c.Shell.Staged = append(c.Shell.Staged, pathspecs(c, paths)...)
 }
 
 // gitClean handles commands that remove untracked files.
 func gitClean(c *shell.Call) {
 	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: c.Opts.Has("-d"), Contents: true}
 	e.Discards = abstract.Discard{Untracked: !c.Opts.Has("-X"), Ignored: c.Opts.Has("-x", "-X")}
-	discards(c, e, c.Opts.Operands[1:]...)
+	discards(c, e, pathspecs(c, c.Opts.Operands[1:])...)
 }
 
 // discards records the loss of uncommitted work: under the current directory if no path is
@@ -87,30 +87,27 @@ func discards(c *shell.Call, e abstract.RawEffect, paths ...abstract.Arg) {
 	default:
 		c.Signal(engine.SignalGitDiscard)
 	}
-	for _, p := range paths {
-		under := pathspec(c, p)
-		one := e
-		one.Recursive = e.Recursive || under.Text != p.Text
-		c.Emit(one, under)
-	}
+	c.Emit(e, paths...)
 }
 
-// pathspec returns the file or folder that contains everything an operand selects.
-func pathspec(c *shell.Call, a abstract.Arg) abstract.Arg {
-	if a.Glob && !a.HasPrefix(":") {
-		return a // the shell expands it
-	}
-	name, root := place.Pathspec(a.Text)
-	if dir := c.Shell.Scope.Dirs[0]; root && dir.Sure == abstract.Literal && c.Shell.In.Disk != nil {
-		if at, ok := c.Shell.In.Disk.Above(dir.Text, ".git/HEAD", ".git"); ok {
-			tree, _, _ := strings.Cut(at, "/.git")
-			name = place.Join(cmp.Or(tree, "/"), name)
+// pathspecs returns, for each operand, the file or folder that contains everything it selects.
+func pathspecs(c *shell.Call, operands []abstract.Arg) []abstract.Arg {
+	list := slices.Clone(operands)
+	for i, a := range list {
+		name, root := place.Pathspec(a.Text)
+		if a.Glob && !a.HasPrefix(":") || name == a.Text {
+			continue // the shell expands it, or it is a path
 		}
+		if dir := c.Shell.Scope.Dirs[0]; root && dir.Sure == abstract.Literal && c.Shell.In.Disk != nil {
+			if at, ok := c.Shell.In.Disk.Above(dir.Text, ".git/HEAD", ".git"); ok {
+				tree := strings.TrimSuffix(strings.TrimSuffix(at, "/HEAD"), "/.git")
+				name = place.Join(cmp.Or(tree, "/"), name)
+			}
+		}
+		list[i] = a.With(name)
+		list[i].Glob = false
 	}
-	if name == a.Text {
-		return a
-	}
-	return abstract.Word(name)
+	return list
 }
 
 // lost returns the uncommitted work that is lost according to a row.
@@ -145,8 +142,9 @@ func overwrites(c *shell.Call, lost abstract.Discard, paths []abstract.Arg) {
 	if len(paths) == 0 {
 		discards(c, abstract.RawEffect{Kind: engine.EffectFileWrite, Recursive: true, Discards: lost})
 	}
-	for _, p := range paths {
-		discards(c, abstract.RawEffect{Kind: engine.EffectFileWrite, Recursive: p.Is(".", "./") || p.Glob, Discards: lost}, p)
+	for i, p := range pathspecs(c, paths) {
+		many := p.Is(".", "./") || p.Glob || p.Text != paths[i].Text
+		discards(c, abstract.RawEffect{Kind: engine.EffectFileWrite, Recursive: many, Discards: lost}, p)
 	}
 }
 
@@ -154,8 +152,8 @@ func overwrites(c *shell.Call, lost abstract.Discard, paths []abstract.Arg) {
 // their version in the index, as by git restore.
 func gitSides(c *shell.Call) {
 	e := abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "resolve", Discards: abstract.Discard{Changes: true, Sides: true}}
-	for _, p := range c.Opts.Operands[1:] {
-		c.Emit(e, pathspec(c, p))
+	for _, p := range pathspecs(c, c.Opts.Operands[1:]) {
+		c.Emit(e, p)
 	}
 }
 
