@@ -76,7 +76,7 @@ func listDenials(w io.Writer, p term.Paint, store *audit.Store, sessions []audit
 		fmt.Fprintln(w, "no calls were held up")
 	}
 	if observed > 0 {
-		fmt.Fprintf(w, "%s only observed: reviewer session list, reviewer session show ID\n",
+		fmt.Fprintf(w, "%s only observed: see `reviewer session show ID`\n",
 			term.Counted(observed, "call that policy would hold up was", "calls that policy would hold up were"))
 	}
 	return nil
