@@ -3,6 +3,7 @@ package tree
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 )
@@ -28,7 +29,7 @@ func TestRemote(t *testing.T) {
 // A tree that is watched has the processes that descend from its first one, also those whose parents end later, and
 // none of others.
 func TestWatch(t *testing.T) {
-	cmd := exec.Command("sh", "-c", `sh -c 'sleep 1000 & sleep 1000 & wait' & read line; kill $!; sleep 1000`)
+	cmd := exec.Command("sh", "-c", `sh -c 'sleep 1000 & sleep 1000 & wait' & read line; kill $!; sleep 1000 & wait`)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -43,24 +44,30 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := func(n int) {
+	runs := func(want ...string) {
 		t.Helper()
+		var got []string
 		for range 2000 {
-			if len(w.Processes()) == n {
+			got = nil
+			for _, p := range w.Processes() {
+				got = append(got, p.Command)
+			}
+			slices.Sort(got)
+			if slices.Equal(got, want) {
 				return
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
-		t.Fatalf("%+v, want %d", w.Processes(), n)
+		t.Fatalf("%q, want %q", got, want)
 	}
-	count(4)
+	runs("sh", "sh", "sleep", "sleep")
 	if off := w.Began().Sub(before).Abs(); off > 5*time.Second || !w.Runs() {
 		t.Errorf("began %s off, runs %t", off, w.Runs())
 	}
 	if _, err := in.Write([]byte("\n")); err != nil {
 		t.Fatal(err)
 	}
-	count(4) // the shell in between has ended, its children have not, and a new one runs
+	runs("sh", "sleep", "sleep", "sleep") // the shell in between has ended, its children have not, and a new one runs
 	if u := w.Usage(); u.Processes != 4 || u.Memory == 0 {
 		t.Errorf("%+v", u)
 	}
