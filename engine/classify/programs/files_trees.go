@@ -112,7 +112,11 @@ func tarArchive(c *shell.Call) {
 		c.Sends("send", remoteHost(file))
 		return
 	}
-	c.Writes("write", file)
+	verb := "append"
+	if c.Opts.Has("-c", "--create") {
+		verb = "write"
+	}
+	c.Writes(verb, file)
 }
 
 // zipTest runs the command with which zip tests its result: -TT CODE.

@@ -3,10 +3,11 @@ package reviewer.fired
 import data.reviewer.scores
 
 # METADATA
-# title: Deletion of an untracked file
+# title: Deletion of an untracked or changed file
 # description: >-
-#   git neither tracks nor ignores it, and this session did not create it. What is
-#   moved to the trash is not lost.
+#   git neither tracks nor ignores it, and this session did not create it; or it has
+#   uncommitted changes that this session did not make. What is moved to the trash is
+#   not lost.
 # custom:
 #   id: delete_untracked
 fires contains "delete_untracked" if {
@@ -26,8 +27,13 @@ _only_copy(e) if {
 	not _kept(e)
 }
 
-# Git tracks or ignores it, a tool can build it again, or this session created it.
-_kept(e) if e.git in {"clean", "dirty", "ignored"}
+# Git has its content or ignores it, a tool can build it again, or this session created or changed it.
+_kept(e) if e.git in {"clean", "ignored"}
+
+_kept(e) if {
+	e.git == "dirty"
+	e.ledger in {"created", "written", "moved_into"}
+}
 
 _kept(e) if e.class == "generated"
 

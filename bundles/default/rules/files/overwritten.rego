@@ -3,7 +3,7 @@ package reviewer.fired
 import data.reviewer.scores
 
 # METADATA
-# title: Untracked file overwritten
+# title: Uncommitted file overwritten
 # description: By a program or a server's tool; what the agent's own editing tools write is judged by what is left (file_emptied).
 # custom:
 #   id: file_overwritten
@@ -38,9 +38,9 @@ _lost_if_overwritten(e) if {
 
 _known_to_session(e) if e.ledger in {"read", "created", "written", "moved_into"}
 
-# In no commit. Of ignored files, those that hold data.
+# In no commit, or changed since. Of ignored files, those that hold data.
 _irreplaceable(e) if {
-	e.git == "untracked"
+	e.git in {"untracked", "dirty"}
 	not e.class == "generated"
 }
 
@@ -76,14 +76,8 @@ _writes_over(e) if {
 
 _writes_over(e) if e.command < 0
 
-# Uncommitted changes of a file that an archive replaces: the call does not name that file.
-_irreplaceable(e) if {
-	e.git == "dirty"
-	input.action.commands[e.command].name in data.reviewer.places.unpackers
-}
-
 # METADATA
-# title: Untracked file overwritten
+# title: Uncommitted file overwritten
 # description: Which file is unknown, since the archive's contents are; an option overwrites without asking.
 # custom:
 #   id: file_overwritten
@@ -128,7 +122,7 @@ _read_before(e) if {
 }
 
 # METADATA
-# title: Untracked file overwritten
+# title: Uncommitted file overwritten
 # description: Each file that a pattern matches is emptied.
 # custom:
 #   id: file_overwritten
