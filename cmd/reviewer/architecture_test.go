@@ -74,7 +74,7 @@ func walls() []wall {
 			"a secret is one wherever it stands: no path, program or language has a say"},
 		{"engine/classify/sql", []string{"engine/classify/abstract"},
 			"a script means the same whoever sends it, so clients and shells are out of reach"},
-		{"engine/classify/operation", []string{"engine/classify/abstract", "engine/classify/rows"},
+		{"engine/classify/operation", []string{"engine/classify/abstract", "engine/classify/languages", "engine/classify/rows"},
 			"the name of an operation is read as text, whichever service has it"},
 		{"engine/classify/place", []string{"engine", "engine/gitignore", "engine/osfile", "engine/wildcard", "engine/classify/abstract", "engine/classify/mask", "engine/classify/rows", "golang.org/x/text/unicode/norm"},
 			"what a path is does not depend on the command that names it"},

@@ -27,7 +27,7 @@ func TestChangesElsewhere(t *testing.T) {
 		"aws rds modify-db-instance --db-instance-identifier d --no-publicly-accessible":                                                            "send",
 		`aws sns set-topic-attributes --policy '{"Statement":[{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":"SNS:Publish"}]}'`:               "expose topic-attribute",
 		`aws s3api put-bucket-policy --policy '{"Statement":{"Effect":"Allow","Principal":"*","Action":"s3:*","Condition":{"Bool":{"a":"true"}}}}'`: "send",
-		`echo '{"Statement":{"Effect":"Allow","Principal":"*"}}' > p.json; aws s3api put-bucket-policy --policy file://p.json`:                      "expose bucket-policy",
+		`echo '{"Statement":{"Effect":"Allow","Principal":"*"}}' > p.json; aws s3api put-bucket-policy --policy file://p.json`:                      "expose bucket-policy, grant policy",
 		"gcloud compute firewall-rules create web --allow tcp:22 --source-ranges 0.0.0.0/0":                                                         "expose firewall-rule",
 		"gcloud run deploy web --allow-unauthenticated":                                                                                             "expose run",
 		"gcloud storage buckets add-iam-policy-binding gs://b --member=allUsers --role=roles/storage.objectViewer":                                  "expose iam-policy-binding",

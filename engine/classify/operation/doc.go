@@ -1,5 +1,6 @@
-// Package operation interprets the names of service operations, such as
-// delete-db-instance, createRefund or volume_delete: what is done, and to what.
+// Package operation interprets what an operation of a service does, and to what: by its
+// name (delete-db-instance, createRefund, volume_delete), by the path and the body of a
+// request, and by a policy document that it is given.
 //
 // The words that it recognises are lists in the policy's rows.
 //

@@ -95,7 +95,7 @@ func (r *Resolver) search(dir, name string) (found []string) {
 // harmless reports whether the loss of a file does not matter. Such files say nothing about a
 // search: its limits may have hidden others.
 func harmless(one engine.Effect) bool {
-	return one.Git != "untracked" && !moreSevere(one.Class, engine.ClassGenerated, one.Kind)
+	return one.Git != "untracked" && one.Git != "dirty" && !moreSevere(one.Class, engine.ClassGenerated, one.Kind)
 }
 
 // each returns what a pattern does to each of its matches.

@@ -450,7 +450,7 @@ func changed(c *shell.Call, ch change, confirmed bool, host abstract.Arg) bool {
 // documentChange returns what a policy document that an option gives allows.
 func documentChange(c *shell.Call, words []abstract.Arg) change {
 	for _, doc := range documents(c) {
-		switch right := documentRight(doc); right {
+		switch right := operation.DocumentRight(doc); right {
 		case "":
 		case "everybody":
 			return change{"expose", thingOf(vocabulary(c), words)}
@@ -479,48 +479,6 @@ func documents(c *shell.Call) []string {
 		out = append(out, v.Text)
 	}
 	return out
-}
-
-// documentRight returns what a policy document allows without a condition: everyone
-// something, someone everything, or nothing notable.
-func documentRight(text string) string {
-	var doc struct{ Statement json.RawMessage }
-	if json.Unmarshal([]byte(text), &doc) != nil {
-		return ""
-	}
-	type statement struct {
-		Effect                       string
-		Principal, Action, Condition any
-	}
-	var list []statement
-	if json.Unmarshal(doc.Statement, &list) != nil {
-		list = make([]statement, 1)
-		if json.Unmarshal(doc.Statement, &list[0]) != nil {
-			return ""
-		}
-	}
-	for _, st := range list {
-		who, _ := st.Principal.(map[string]any)
-		switch {
-		case st.Effect != "Allow" || st.Condition != nil:
-		case holdsStar(st.Principal) || holdsStar(who["AWS"]):
-			return "everybody"
-		case holdsStar(st.Action):
-			return "everything"
-		}
-	}
-	return ""
-}
-
-// holdsStar reports whether a member is *, or a list that contains it.
-func holdsStar(v any) bool {
-	list, _ := v.([]any)
-	for _, item := range list {
-		if item == "*" {
-			return true
-		}
-	}
-	return v == "*"
 }
 
 // nounOfEndpoint returns the kind of object of an API path of a code platform:

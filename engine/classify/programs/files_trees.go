@@ -160,9 +160,11 @@ func find(c *shell.Call) {
 	c.Lists(roots...)
 	names, narrow := findNames(args)
 	c.Out = relativeNames(roots)
-	c.Out.Found = foundNames(roots, names)
+	c.Out.Found = foundNames(roots, names, narrow)
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
+		case a.Is("-delete") && emptyFolders(args):
+			c.Process() // nothing is in them
 		case a.Is("-delete"):
 			findDelete(c, roots, names, narrow)
 		case a.Is("-exec", "-execdir", "-ok", "-okdir"):
@@ -290,12 +292,28 @@ func allMatches(roots []abstract.Arg, names []string) []abstract.Arg {
 	return found
 }
 
-// foundNames returns what a search prints, if it selects names.
-func foundNames(roots []abstract.Arg, names []string) *abstract.Found {
-	if names[0] == "" {
+// foundNames returns what a search prints, unless it selects by other facts than names.
+func foundNames(roots []abstract.Arg, names []string, narrow bool) *abstract.Found {
+	if names[0] == "" && narrow {
 		return nil
 	}
 	return abstract.FoundFiles(allMatches(roots, names))
+}
+
+// emptyFolders reports whether find's tests select only empty folders.
+func emptyFolders(args []abstract.Arg) bool {
+	kind, empty := false, false
+	for i, a := range args {
+		switch negated := i > 0 && args[i-1].Is("!", "-not"); {
+		case a.Is("-o", "-or", ",", "("):
+			return false
+		case a.Is("-type"):
+			kind = kind || !negated && i+1 < len(args) && args[i+1].Is("d")
+		case a.Is("-empty"):
+			empty = empty || !negated
+		}
+	}
+	return kind && empty
 }
 
 func findDelete(c *shell.Call, roots []abstract.Arg, names []string, narrow bool) {
@@ -370,7 +388,7 @@ func fd(c *shell.Call) {
 	c.Out = relativeNames(roots)
 	name, plain := fdName(c)
 	if plain {
-		c.Out.Found = foundNames(roots, []string{name})
+		c.Out.Found = foundNames(roots, []string{name}, false)
 	}
 	if len(template) == 0 {
 		return

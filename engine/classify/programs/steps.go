@@ -256,7 +256,11 @@ func (r *rowReader) prints(what, on string) {
 		}
 		r.Out = relativeNames(roots)
 		named := func(a abstract.Arg) bool { return !a.Glob }
-		if list := r.Opts.Operands; on == "" && !slices.ContainsFunc(list, named) {
+		switch list := r.Opts.Operands; {
+		case on != "" || slices.ContainsFunc(list, named):
+		case len(list) == 0 && r.Name == "ls":
+			r.Out.Found = abstract.FoundFiles([]abstract.Arg{{Text: "./*", Glob: true}})
+		default:
 			r.Out.Found = abstract.FoundFiles(list) // names that match a pattern are printed as they are
 		}
 	case "lines":
@@ -284,7 +288,7 @@ func (r *rowReader) printParts(files []abstract.Arg) {
 	case len(files) > 0 || in == nil:
 	case in.Known():
 		r.Out = abstract.Concat(r.Out, abstract.Arg{Taint: abstract.Picked, Part: in})
-	case in.Found != nil:
+	case in.Found != nil && !all(in.Found): // of all files, any
 		r.Out = *in
 		r.Out.Found = someOf(in.Found.Files)
 	case in.Taint.AsFile():
@@ -301,6 +305,11 @@ func (r *rowReader) printParts(files []abstract.Arg) {
 			r.Out = abstract.Concat(r.Out, abstract.Arg{Part: &code.Text})
 		}
 	}
+}
+
+// all reports whether a search selects everything in a folder.
+func all(found *abstract.Found) bool {
+	return slices.ContainsFunc(found.Files, func(a abstract.Arg) bool { return strings.HasSuffix(a.Text, "/**") || a.Is("./*") })
 }
 
 // someOf returns the names that a filter selects, which may be a single one: head -1.

@@ -1,4 +1,4 @@
-package programs
+package operation_test
 
 import (
 	"testing"
@@ -25,7 +25,7 @@ func TestBodyVerb(t *testing.T) {
 		`{"permissions":{"delete":true}}`:                                                            "",
 		`a=delete`:                                                                                   "",
 	} {
-		if got, _ := bodyVerb(operation.WordsOf(classifytest.Rows()), body); got != want {
+		if got, _ := operation.BodyVerb(operation.WordsOf(classifytest.Rows()), body); got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)
 		}
 	}
