@@ -163,10 +163,8 @@ func find(c *shell.Call) {
 	c.Out.Found = foundNames(roots, names, narrow)
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
-		case a.Is("-delete") && emptyFolders(args):
-			c.Process() // nothing is in them
 		case a.Is("-delete"):
-			findDelete(c, roots, names, narrow)
+			findDelete(c, roots, names, narrow, emptyFolders(args[:i]))
 		case a.Is("-exec", "-execdir", "-ok", "-okdir"):
 			end := findEnd(args, i)
 			if !a.HasPrefix("-ok") || c.Shell.Frame.Stdin != nil { // else find asks a person about each file
@@ -300,26 +298,35 @@ func foundNames(roots []abstract.Arg, names []string, narrow bool) *abstract.Fou
 	return abstract.FoundFiles(allMatches(roots, names))
 }
 
-// emptyFolders reports whether find's tests select only empty folders.
-func emptyFolders(args []abstract.Arg) bool {
-	kind, empty := false, false
-	for i, a := range args {
-		switch negated := i > 0 && args[i-1].Is("!", "-not"); {
-		case a.Is("-o", "-or", ",", "("):
-			return false
-		case a.Is("-type"):
-			kind = kind || !negated && i+1 < len(args) && args[i+1].Is("d")
+// emptyFolders reports whether the tests before an action select only empty folders. A test
+// that it does not know may select others.
+func emptyFolders(tests []abstract.Arg) bool {
+	folders, empty := false, false
+	for i := 0; i < len(tests); i++ {
+		switch a := tests[i]; {
 		case a.Is("-empty"):
-			empty = empty || !negated
+			empty = true
+		case a.Is("-type") && i+1 < len(tests) && tests[i+1].Is("d"):
+			folders, i = true, i+1
+		case a.Is("-depth", "-xdev", "-mount", "-print"):
+		case a.Is("-name", "-iname", "-path", "-ipath", "-mindepth", "-maxdepth"):
+			i++
+		case a.Is("!", "-not") && i+1 < len(tests) && tests[i+1].Is("-name", "-iname", "-path", "-ipath"):
+			i += 2
+		default:
+			return false
 		}
 	}
-	return kind && empty
+	return folders && empty
 }
 
-func findDelete(c *shell.Call, roots []abstract.Arg, names []string, narrow bool) {
+func findDelete(c *shell.Call, roots []abstract.Arg, names []string, narrow, empty bool) {
 	for _, r := range roots {
 		for _, name := range names {
 			e := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: name == "" && !narrow}
+			if empty {
+				e.Reversible = engine.R3 // as by rmdir
+			}
 			c.Emit(e, findMatches(r, name))
 		}
 	}

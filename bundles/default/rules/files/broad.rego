@@ -35,6 +35,14 @@ _whole(e) if {
 	_gone(e)
 	_with_all(e)
 	not _discarded_here(e)
+	not _empty_folders(e)
+}
+
+# rmdir and find -empty leave everything that has contents.
+_empty_folders(e) if {
+	e.location == "self"
+	e.verb == "delete"
+	e.reversibility == "R3"
 }
 
 _whole(e) if {
