@@ -23,7 +23,9 @@ func randomLayer(t *testing.T, g *rand.Rand, layer string, settings map[string]*
 		if layer == bundles.User && strings.HasPrefix(path, "matrix.") {
 			continue // random cells are refused: see bundles
 		}
-		if g.IntN(4) > 0 || s.Merge == "" && path != "rules.enforcement" || s.Merge == "replace" && layer == bundles.Project {
+		refused := s.Merge == "" && path != "rules.enforcement" ||
+			layer == bundles.Project && slices.Contains([]string{"replace", "append", "first"}, s.Merge)
+		if refused || g.IntN(4) > 0 {
 			continue
 		}
 		into := doc
