@@ -49,6 +49,10 @@ func (r *rowReader) step(s rows.Step) {
 		r.installs(r.selected(value), s)
 	case "network", "system", "process", "end":
 		r.does(key, value, s, e)
+	case "publish":
+		r.Signal(engine.SignalPublish)
+		e.Object, e.Egress, e.Reversible = r.object(value), true, engine.R5
+		r.does("network", orVerb(s.Verb, "send"), s, e)
 	case "meant":
 		for _, to := range r.selected(value) {
 			r.doesMeant(e, to)
@@ -256,11 +260,11 @@ func (r *rowReader) prints(what, on string) {
 		}
 		r.Out = relativeNames(roots)
 		named := func(a abstract.Arg) bool { return !a.Glob }
-		switch list := r.Opts.Operands; {
-		case on != "" || slices.ContainsFunc(list, named):
-		case len(list) == 0 && r.Name == "ls":
-			r.Out.Found = abstract.FoundFiles([]abstract.Arg{{Text: "./*", Glob: true}})
-		default:
+		list := r.Opts.Operands
+		if len(list) == 0 {
+			list = []abstract.Arg{{Text: "./*", Glob: true}}
+		}
+		if on == "" && !slices.ContainsFunc(list, named) {
 			r.Out.Found = abstract.FoundFiles(list) // names that match a pattern are printed as they are
 		}
 	case "lines":
@@ -288,7 +292,7 @@ func (r *rowReader) printParts(files []abstract.Arg) {
 	case len(files) > 0 || in == nil:
 	case in.Known():
 		r.Out = abstract.Concat(r.Out, abstract.Arg{Taint: abstract.Picked, Part: in})
-	case in.Found != nil && !all(in.Found): // of all files, any
+	case in.Found != nil && !whole(in.Found): // else the filter may leave any file
 		r.Out = *in
 		r.Out.Found = someOf(in.Found.Files)
 	case in.Taint.AsFile():
@@ -307,8 +311,8 @@ func (r *rowReader) printParts(files []abstract.Arg) {
 	}
 }
 
-// all reports whether a search selects everything in a folder.
-func all(found *abstract.Found) bool {
+// whole reports whether a search selects everything in a folder.
+func whole(found *abstract.Found) bool {
 	return slices.ContainsFunc(found.Files, func(a abstract.Arg) bool { return strings.HasSuffix(a.Text, "/**") || a.Is("./*") })
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 // multiplexer handles a program that manages terminals and has commands of its own, such as
-// tmux and screen: the subcommands of its row, several after one another. The word is an
-// option after which they follow; without it in the call, or if there is no such option, the
+// tmux and screen: the subcommands of its row, several after one another. c.Words has the
+// option that they follow, if the program needs one. In a call without that option, the
 // operands are a command that runs in a new terminal.
 func multiplexer(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	w := *p.Wraps

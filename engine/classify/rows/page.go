@@ -112,6 +112,8 @@ func (s Step) summary() string {
 	switch key, value := s.Op(); key {
 	case "end", "network", "system", "process":
 		return placeholders.Replace(strings.TrimSpace(value + " " + s.Object))
+	case "publish":
+		return placeholders.Replace(orWord(s.Verb, "publish") + " " + value)
 	case "run", "code", "script":
 		return "runs its arguments"
 	case "as":

@@ -63,7 +63,7 @@ type Case struct {
 
 // Step is one thing that a case does: exactly one of the keys up to go, and details. The
 // values of the keys from read to takes are selectors of words; network, system, process
-// and end have a verb, and on selects their object.
+// and end have a verb, publish has a kind of object, and on selects what they refer to.
 type Step struct {
 	Read    string `json:"read,omitempty" yaml:"read"`
 	Write   string `json:"write,omitempty" yaml:"write"` // with verb: append, create, truncate, link, modify; else write
@@ -81,8 +81,9 @@ type Step struct {
 	Network string `json:"network,omitempty" yaml:"network"`
 	System  string `json:"system,omitempty" yaml:"system"` // $0: the first operand is the verb
 	Process string `json:"process,omitempty" yaml:"process"`
-	End     string `json:"end,omitempty" yaml:"end"`     // something at a service ends: delete, remove, clear, archive, disable, reset, or a synonym
-	Meant   string `json:"meant,omitempty" yaml:"meant"` // does what the case's means found, to these words
+	End     string `json:"end,omitempty" yaml:"end"`         // something at a service ends: delete, remove, clear, archive, disable, reset, or a synonym
+	Publish string `json:"publish,omitempty" yaml:"publish"` // an object of this kind (package, image, release) is published at the service or on; with verb delete, a published one is removed
+	Meant   string `json:"meant,omitempty" yaml:"meant"`     // does what the case's means found, to these words
 	Signal  string `json:"signal,omitempty" yaml:"signal"`
 	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded, names (of files below on), parts (of the files in on)
 	As      string `json:"as,omitempty" yaml:"as"`   // the operands after the subcommand belong to this program
@@ -260,7 +261,7 @@ func (s Step) ops() []op {
 	return []op{{"read", s.Read}, {"write", s.Write}, {"delete", s.Delete}, {"fetch", s.Fetch}, {"send", s.Send}, {"listen", s.Listen},
 		{"install", s.Install}, {"code", s.Code}, {"script", s.Script}, {"run", s.Run}, {"aims", s.Aims}, {"takes", s.Takes},
 		{"seeks", s.Seeks}, {"network", s.Network}, {"system", s.System}, {"process", s.Process},
-		{"end", s.End}, {"meant", s.Meant}, {"signal", s.Signal}, {"out", s.Out}, {"as", s.As}, {"go", s.Go}}
+		{"end", s.End}, {"publish", s.Publish}, {"meant", s.Meant}, {"signal", s.Signal}, {"out", s.Out}, {"as", s.As}, {"go", s.Go}}
 }
 
 // Ops lists the keys of which a step has exactly one.

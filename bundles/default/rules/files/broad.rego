@@ -41,6 +41,7 @@ _whole(e) if {
 # rmdir and find -empty leave everything that has contents.
 _empty_folders(e) if {
 	e.location == "self"
+	e.certainty == "glob"
 	e.verb == "delete"
 	e.reversibility == "R3"
 }

@@ -14,16 +14,9 @@ fires contains "service_ended" if {
 	_unit(e.target)
 }
 
-_unit(name) if _service_name(name)
+_unit(name) if _service_name(_plain_service(lower(name)))
 
 _unit(name) if lower(name) in data.reviewer.processes.units
-
-# launchctl names a service of Homebrew by its domain, too: gui/501/homebrew.mxcl.redis.
-_unit(name) if {
-	short := regex.replace(lower(name), `^((system|user|gui)/([0-9]+/)?)?homebrew\.mxcl\.`, "")
-	short != lower(name)
-	_service_name(short)
-}
 
 # METADATA
 # title: System service stopped

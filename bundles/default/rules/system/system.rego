@@ -106,7 +106,7 @@ fires contains "guard_off" if {
 }
 
 # The name of a service without its domain and its maker: system/com.apple.sshd.
-_plain_service(name) := regex.replace(name, `^((system|user|gui|login)/([0-9]+/)?)?(com\.(apple|openssh)\.)?`, "")
+_plain_service(name) := regex.replace(name, `^((system|user|gui|login)/([0-9]+/)?)?(com\.(apple|openssh)\.|homebrew\.mxcl\.)?`, "")
 
 # METADATA
 # title: System protection disabled
