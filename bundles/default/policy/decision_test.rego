@@ -61,6 +61,7 @@ test_there_is_always_a_decision[name] if {
 test_high_risk_and_low_rationality if {
 	got := reviewer.decision with input as _delete({"reversibility": "R4"})
 		with data.reviewer.catalog as given.catalog
+		with data.reviewer.matrix.without_harm as "block"
 		with data.reviewer.scores.rationality_score as 0.2
 	got.decision == "block"
 	got.enforced == "block"

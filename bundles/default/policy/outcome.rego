@@ -1,8 +1,8 @@
 # METADATA
 # title: Outcome
 # description: >-
-#   The matrix, then its three corrections, then the rules of all layers: the
-#   strictest verdict applies. Verdicts are compared by strictness, allow 0 to block 4.
+#   The matrix, then its corrections, then the rules of all layers: the strictest
+#   verdict applies. Verdicts are compared by strictness, allow 0 to block 4.
 # scope: package
 package reviewer.outcome
 
@@ -136,10 +136,54 @@ own := "allow" if {
 	scores.worst >= data.reviewer.side_effects.critical
 } else := "allow" if {
 	first_time_pardon
-} else := _held("modify") if {
+} else := _limited(_held("modify")) if {
 	_cell == "warn"
 	_dangerous_pattern
-} else := _cell
+} else := _limited(_cell)
+
+# A score is no harm. Where everything that the call does is known, rules name the harm
+# and the scores alone stop nothing.
+_limited(verdict) := _verdicts[min([_strictness[verdict], _strictness[_limit]])]
+
+_limit := data.reviewer.matrix.without_harm if {
+	_all_known
+} else := data.reviewer.matrix.unknown_file if {
+	_files_unknown
+} else := "block"
+
+# An action without effects is one whose effects nobody computed.
+_all_known if {
+	not "not_understood" in input.facts
+	not "unknown" in input.action.types
+	input.action.effects != []
+	every e in input.action.effects {
+		scores.known_path(e)
+	}
+}
+
+# All that is unknown is which files are written. That alone is allowed, so together with
+# something that is warned about it is at most a question.
+_files_unknown if {
+	"not_understood" in input.facts
+	not "unknown" in input.action.types
+	every o in input.action.opaque {
+		o.reason == "target"
+	}
+	every e in input.action.effects {
+		_known_or_written(e)
+	}
+}
+
+_known_or_written(e) if scores.known_path(e)
+
+_known_or_written(e) if e.kind == "file_write"
+
+# METADATA
+# title: The matrix would be stricter if its verdict counted without a rule
+limited if {
+	objected
+	_strictness[_limited(_cell)] < _strictness[_cell]
+}
 
 # The matrix's verdict.
 _cell := _matrix_cell if {

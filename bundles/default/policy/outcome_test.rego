@@ -54,6 +54,34 @@ test_corrections_in_order[name] if {
 		with data.reviewer.scores.worst as object.get(case, "worst", 0)
 }
 
+# The scores count in full only where something is unknown.
+test_without_harm[name] if {
+	exact := given.effect("file_delete", {})
+	some name, case in {
+		"all is known": {"effects": [exact], "want": "warn"},
+		"all is known, critical effects": {"effects": [exact], "worst": 4, "want": "block"},
+		"no effects were computed": {"effects": [], "want": "block"},
+		"a target is known in part": {"effects": [exact, given.effect("file_delete", {"certainty": "prefix"})], "want": "block"},
+		"the type is unknown": {"effects": [exact], "types": ["unknown"], "want": "block"},
+		"the command is unknown": {"effects": [exact], "opaque": ["command"], "want": "block"},
+		"a written file is unknown": {"effects": [exact, given.effect("file_write", {"certainty": "unknown"})], "opaque": ["target"], "want": "ask"},
+		"a deleted file is unknown": {"effects": [given.effect("file_delete", {"certainty": "unknown"})], "opaque": ["target"], "want": "block"},
+		"a written file and code are unknown": {"effects": [given.effect("file_write", {"certainty": "unknown"})], "opaque": ["target", "code"], "want": "block"},
+	}
+	action := {
+		"types": object.get(case, "types", ["file_deletion"]),
+		"effects": case.effects,
+		"opaque": [{"reason": reason} | some reason in object.get(case, "opaque", [])],
+	}
+	case.want == outcome.own with input as given.call({"action": action})
+		with data.reviewer.matrix.without_harm as "warn"
+		with data.reviewer.matrix.unknown_file as "ask"
+		with data.reviewer.scores.level as "critical"
+		with data.reviewer.scores.own_level as "critical"
+		with data.reviewer.scores.rationality_level as "high"
+		with data.reviewer.scores.worst as object.get(case, "worst", 0)
+}
+
 _rule(decision, mode) := {"id": decision, "decision": decision, "severity": "low", "message": "m", "mode": mode, "remediation": ""}
 
 # What came before the call raises the matrix's verdict on the call itself by one

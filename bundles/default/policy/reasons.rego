@@ -92,11 +92,15 @@ _facts_of(r) := object.union(_facts, {
 # title: How the scores led to the decision
 explanation := concat("; ", array.concat(
 	[_matrix],
-	array.concat(_cap, _pardon),
+	array.concat(array.concat(_cap, _limit), _pardon),
 ))
 
 _cap := [_fill(_texts.soft_ceiling, {"{decision}": outcome.own})] if {
 	outcome.capped
+} else := []
+
+_limit := [_fill(_texts.without_harm, {"{decision}": outcome.own})] if {
+	outcome.limited
 } else := []
 
 _pardon := [_texts.first_time] if {

@@ -236,6 +236,7 @@ test_text_of_the_scores[name] if {
 	case.text == reasons.text with input as doc
 		with data.reviewer.catalog as given.catalog
 		with data.reviewer.messages as _messages
+		with data.reviewer.matrix.without_harm as "block"
 		with data.reviewer.side_effects.mitigations.file_delete as "Look first."
 }
 

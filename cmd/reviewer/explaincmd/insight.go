@@ -498,6 +498,13 @@ func (q *evaluator) corrections(x *explanation) error {
 		x.Matrix.Why = "a dangerous pattern is active"
 	default:
 		x.Matrix.Why = "the settings switch it off"
+		limited, _, err := q.rego.Ask(q.ctx, q.in, q.findings, "data.reviewer.outcome.limited")
+		if err != nil {
+			return err
+		}
+		if limited == true {
+			x.Matrix.Why = "no rule names a harm"
+		}
 	}
 	return nil
 }
