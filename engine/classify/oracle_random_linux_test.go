@@ -165,7 +165,7 @@ func (g *shellGrammar) construct(src string) string {
 	case 15:
 		return "for ((" + v + "=0; " + v + "<1; " + v + "++)); do " + src + "; done"
 	case 16:
-		return "case " + v + " in " + v[:1] + "*) " + src + ";; *) :;; esac"
+		return "case " + v + " in " + v[:1] + "*) " + g.pick(src, ": ;& z) "+src, ": ;;& z) : ;& *) "+src, ": ;;& *) "+src) + ";; *) :;; esac"
 	case 17:
 		return src + " &\nwait"
 	case 18:

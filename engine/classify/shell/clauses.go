@@ -240,39 +240,93 @@ func (s *Machine) forgetNumbers(x syntax.ArithmExpr) {
 	})
 }
 
-// caseClause runs the arms that can match; all of them if the word is not
-// known.
+// caseClause runs the arms that can match; all of them if the word is not known. After ;& the
+// next arm runs whatever its patterns are, and after ;;& (;| in zsh and mksh) the patterns of
+// the following arms are tested.
 func (s *Machine) caseClause(c *syntax.CaseClause) Outcome {
 	subject := s.Single(c.Word)
-	none := s.Scope.child()
-	branches := []*scope{none}
+	tests, falls := caseState{scope: s.Scope.child()}, caseState{}
+	var done []*scope
 	var out abstract.Arg
-	ended := len(c.Items) > 0
+	leaves := func(at caseState) {
+		out = eitherOut(out, at.out)
+		if at.scope != nil {
+			done = append(done, at.scope)
+		}
+	}
 	for _, item := range c.Items {
-		possible, certain := s.matches(item, subject)
-		if !possible {
+		enters := falls
+		falls = caseState{}
+		possible, certain := s.matches(item, subject, tests.scope)
+		if possible {
+			enters = s.either(enters, tests)
+		}
+		if certain {
+			tests = caseState{}
+		}
+		if enters.scope == nil {
 			continue
 		}
-		b, o := s.branch(func() Outcome { return s.stmts(item.Stmts) })
-		if !o.ends {
-			branches = append(branches, b)
+		b, o := s.branch(func() Outcome {
+			s.Scope.merge(enters.scope)
+			s.Scope.Saved = enters.scope.Saved
+			return s.stmts(item.Stmts)
+		})
+		var printed output
+		printed.add(enters.out)
+		printed.add(o.Out)
+		after := caseState{b, printed.arg()}
+		switch {
+		case o.ends:
+			leaves(caseState{out: after.out})
+		case item.Op == syntax.Fallthrough:
+			falls = after
+		case item.Op == syntax.Resume || item.Op == syntax.ResumeKorn:
+			tests = s.either(tests, after)
+		default:
+			leaves(after)
 		}
-		ended = ended && o.ends
-		out = eitherOut(out, o.Out)
-		if certain && item.Op == syntax.Break {
-			branches = branches[1:]
-			break
-		}
-		ended = false
 	}
-	if len(branches) > 0 {
-		s.Scope.merge(branches...)
-	}
-	return Outcome{out, s.Scope.Dirs, ended && len(branches) == 0}
+	leaves(tests)
+	leaves(falls)
+	s.Scope.merge(done...)
+	return Outcome{out, s.Scope.Dirs, len(done) == 0}
 }
 
-// matches reports whether a case arm may match, and whether it certainly does.
-func (s *Machine) matches(item *syntax.CaseItem, subject abstract.Arg) (possible, certain bool) {
+// caseState is the shell between two arms of a case clause, and what it has printed in the
+// clause. Without a scope, no shell gets there.
+type caseState struct {
+	scope *scope
+	out   abstract.Arg
+}
+
+// either is one of two states.
+func (s *Machine) either(a, b caseState) caseState {
+	switch {
+	case a.scope == nil:
+		return b
+	case b.scope == nil:
+		return a
+	}
+	joined, _ := s.branch(func() Outcome {
+		s.Scope.merge(a.scope, b.scope)
+		if s.Scope.Saved = a.scope.Saved; b.scope.Saved != a.scope.Saved {
+			s.Scope.Saved = Stashed{}
+		}
+		return Outcome{}
+	})
+	return caseState{joined, eitherOut(a.out, b.out)}
+}
+
+// matches reports whether a case arm may match in the state in which it is tested, and
+// whether it certainly does.
+func (s *Machine) matches(item *syntax.CaseItem, subject abstract.Arg, in *scope) (possible, certain bool) {
+	if in == nil {
+		return false, false
+	}
+	saved := s.Scope
+	s.Scope = in
+	defer func() { s.Scope = saved }()
 	for _, w := range item.Patterns {
 		p := s.pattern(w)
 		if !p.Known() || !subject.Known() || strings.ContainsAny(p.Text, "(|\\") {

@@ -174,6 +174,11 @@ func Parse(src string) ([]*syntax.Stmt, bool) {
 	if other, ok := parseVariant(src, syntax.LangPOSIX); ok {
 		return other, true
 	}
+	if strings.Contains(src, ";|") { // ends an arm of a case clause in zsh and mksh
+		if other, ok := parseVariant(src, syntax.LangMirBSDKorn); ok {
+			return other, false
+		}
+	}
 	return list, false
 }
 
