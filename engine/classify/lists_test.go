@@ -121,6 +121,8 @@ var wordCases = map[string]wordCase{
 	"programs.kind_names":      {bash: "kubectl delete zzqx a", word: "zzqx=pod"},
 	"programs.entries":         {bash: "gh api -X PUT repos/a/b/zzqx/eve", word: "zzqx=collaborator"},
 	"programs.service_scripts": {bash: "zzqx/sshd stop"},
+	"programs.switched_on":     {bash: "kubectl delete pods a --dry-run=zzqx"},
+	"programs.switched_off":    {bash: "wipefs -a /dev/sdb --no-act=zzqx"},
 	"programs.able":            {bash: "julia -e 'zzqx(1)'"},
 	"programs.texts":           {bash: "shipit --zzqx 'rm -rf /var'", word: "--zzqx"},
 	"programs.subcommands":     {bash: "shipit systemctl stop nginx", word: "systemctl"},

@@ -20,7 +20,7 @@ func reports(c *shell.Call) {
 // formats handles `reviewer policy fmt`, which changes files unless it only lists or shows
 // the changes.
 func formats(c *shell.Call) {
-	if !on(c.Opts, "--check") && !on(c.Opts, "--diff") {
+	if !c.On(false, "--check", "--diff") {
 		c.Writes("modify", c.Opts.Operands[2:]...)
 	}
 }
@@ -34,7 +34,7 @@ func trash(c *shell.Call) {
 	case on(o, "--empty"):
 		c.Signal(engine.SignalGuardTamper) // what could be undone no longer can
 		c.Process()
-	case on(o, "--list"), !genuine(c):
+	case c.On(false, "--list"), !genuine(c):
 		c.Process()
 	case elsewhere:
 		c.Process()

@@ -149,7 +149,7 @@ func unlisted(c *shell.Call) {
 		c.Process()
 		return
 	}
-	if c.Opts.Has("--dry-run", "--dryrun") {
+	if c.On(true, "--dry-run", "--dryrun") {
 		c.Signal(engine.SignalDryRun)
 		c.Process()
 		return

@@ -423,7 +423,7 @@ func bucket(c *shell.Call) {
 	}
 	verb := operands[0]
 	c.Subs = subName(verb)
-	if c.Opts.Has("-n", "--dry-run", "--dryrun") && c.Name != "gsutil" {
+	if c.On(true, "-n", "--dry-run", "--dryrun") && c.Name != "gsutil" {
 		c.Signal(engine.SignalDryRun)
 		return
 	}

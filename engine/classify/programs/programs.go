@@ -161,14 +161,15 @@ func asksHelp(c *shell.Call, p rows.Program) bool {
 	if len(c.Args) == 1 && c.Args[0].Is("--help", "--version", "-help", "-version", "-V", "help", "version") {
 		return c.Args[0].HasPrefix("-")
 	}
-	o := c.Opts
+	parsed := c.Opts
 	if len(p.Subcommands) > 0 {
 		p.Subcommands = nil
-		o = shell.ParseOptions(c.Args, grammar(p))
+		c.Opts = shell.ParseOptions(c.Args, grammar(p))
 	}
-	if !o.Exact("--help") && (!o.Exact("--version") || len(c.Args) > 2) {
-		return false
+	asks := func(option string) bool { return c.Opts.Exact(option) && c.On(false, option) }
+	if asks("--help") || asks("--version") && len(c.Args) <= 2 {
+		return true
 	}
-	c.Opts = o
-	return true
+	c.Opts = parsed
+	return false
 }

@@ -28,6 +28,10 @@ func grammar(p rows.Program) shell.Program {
 			g.Exact = true
 		case rows.Undashed:
 			g.Undashed = true
+		case rows.Booleans:
+			g.Booleans = true
+		case rows.Switches:
+			g.Switches = true
 		case rows.Own:
 			g.Own = true
 		}
@@ -73,7 +77,7 @@ func (r *rowReader) row(p rows.Program) {
 	defer r.far(p.Daemon)()
 	r.Service = r.talksTo(p)
 	r.names(p)
-	if p.DryRun != "" && given(r.Opts, p.DryRun) || r.asksUsage(p) {
+	if r.surely(p.DryRun) || r.asksUsage(p) {
 		r.Signal(engine.SignalDryRun)
 		return
 	}
@@ -256,15 +260,45 @@ func (r *rowReader) names(p rows.Program) {
 	}
 }
 
-// given reports whether a call has one of the options.
+// given reports whether a call has one of the options, with whatever value.
 func given(o shell.Options, options string) bool { return o.Has(strings.Fields(options)...) }
 
-// holds reports whether all conditions of a case are true.
+func (r *rowReader) given(options string) bool { return given(r.Opts, options) }
+
+// on reports whether a call has one of the options, and no value that may switch it off.
+func (r *rowReader) on(options string) bool { return r.On(false, strings.Fields(options)...) }
+
+// surely reports whether a call has one of the options, and no value but those that switch
+// it on.
+func (r *rowReader) surely(options string) bool { return r.On(true, strings.Fields(options)...) }
+
+// holds reports whether all conditions of a case are true. Where an option may be switched
+// off, it counts if that makes the call worse.
 func (r *rowReader) holds(c rows.Case) bool {
 	r.behind = 0
-	return r.named(c.Sub) && r.called(c.Names) && r.means(c.Means) && (c.Option == "" || given(r.Opts, c.Option)) &&
-		(c.Without == "" || !given(r.Opts, c.Without)) && r.valued(c.Value) && r.otherwise(c.Other) && r.counted(c.Operands) &&
+	given, without, valued := r.given, r.on, r.valued
+	if onlyTries(c) {
+		given, without, valued = r.surely, r.given, r.lastValued
+	} else if onlyReads(c) {
+		given, without, valued = r.on, r.given, r.lastValued
+	}
+	return r.named(c.Sub) && r.called(c.Names) && r.means(c.Means) && (c.Option == "" || given(c.Option)) &&
+		(c.Without == "" || !without(c.Without)) && valued(c.Value) && r.otherwise(c.Other) && r.counted(c.Operands) &&
 		r.worded(c.Words) && r.among(c.Any) && (c.Has == "" || len(r.selected(c.Has)) > 0) && (!c.Bare || len(r.Args) == 0)
+}
+
+// onlyTries reports whether a case says that the program only shows what it would do.
+func onlyTries(c rows.Case) bool {
+	return slices.ContainsFunc(c.Do, func(s rows.Step) bool { return s.If == "" && tries(s) })
+}
+
+func tries(s rows.Step) bool { return rows.Has(s.Signal, string(engine.SignalDryRun)) }
+
+// onlyReads reports whether a case does nothing but read, or run the program itself.
+func onlyReads(c rows.Case) bool {
+	return !slices.ContainsFunc(c.Do, func(s rows.Step) bool {
+		return s.Read == "" && s.Fetch == "" && s.Out == "" && (s.Process != "exec" || s.On != "")
+	})
 }
 
 // among reports whether one of the operands matches a pattern.
@@ -324,7 +358,27 @@ func (r *rowReader) valued(wanted map[string]string) bool {
 				return true
 			}
 		}
-		if slices.Contains(patterns, "-") && given(r.Opts, options) && len(values(r.Opts, options)) == 0 {
+		if slices.Contains(patterns, "-") && r.given(options) && len(values(r.Opts, options)) == 0 {
+			return true
+		}
+	}
+	return len(wanted) == 0
+}
+
+// lastValued reports whether one of the options has such a value and is not given again, with
+// another one.
+func (r *rowReader) lastValued(wanted map[string]string) bool {
+	for options, want := range wanted {
+		patterns, last := strings.Split(want, "|"), "-"
+		for _, opt := range r.Opts.List {
+			if slices.ContainsFunc(strings.Fields(options), opt.Matches) {
+				last = "-"
+				if opt.Has {
+					last = opt.Value.Text
+				}
+			}
+		}
+		if rows.Fits(patterns, last) && r.given(options) {
 			return true
 		}
 	}

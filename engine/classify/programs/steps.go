@@ -15,7 +15,11 @@ import (
 // steps applies the steps of a case.
 func (r *rowReader) steps(c rows.Case) {
 	for _, s := range c.Do {
-		if (s.If == "" || given(r.Opts, s.If)) && (s.Unless == "" || !given(r.Opts, s.Unless)) {
+		given, unless := r.given, r.on
+		if tries(s) {
+			given, unless = r.surely, r.given
+		}
+		if (s.If == "" || given(s.If)) && (s.Unless == "" || !unless(s.Unless)) {
 			r.InDirectory(r.Opts.All(strings.Fields(s.In)...), func() { r.step(s) })
 		}
 	}
@@ -121,7 +125,7 @@ func (r *rowReader) effect(s rows.Step) abstract.RawEffect {
 
 // flag evaluates a key that is true, or the options that make it so.
 func (r *rowReader) flag(value string) bool {
-	return value == "true" || value != "" && given(r.Opts, value)
+	return value == "true" || value != "" && r.given(value)
 }
 
 // object returns the kind of object that a step names; $0 stands for the first operand.
@@ -392,7 +396,7 @@ func (r *rowReader) embedded(p rows.Program) {
 		argv := r.operands[*p.Runs:]
 		r.starts(func() shell.Outcome { return r.Shell.Invoke(argv, r.Node) })
 	}
-	if p.Dangerous == "true" || p.Dangerous != "" && given(r.Opts, p.Dangerous) {
+	if p.Dangerous == "true" || p.Dangerous != "" && r.given(p.Dangerous) {
 		r.Signal(engine.SignalMarked)
 	}
 }

@@ -21,7 +21,7 @@ type Program struct {
 	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, if they have one, is in the same word
 	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without a value, even if the program's row or like differs
 	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands accept too
-	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // any of first, long, literal, letters, exact, undashed and own
+	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // any of first, long, literal, letters, exact, undashed, booleans, switches and own
 	Dir         string             `json:"dir,omitempty" yaml:"dir"`                 // options whose value is the working directory
 	Language    string             `json:"language,omitempty" yaml:"language"`       // it runs code in this language if no case applies
 	ReadsOnly   bool               `json:"reads_only,omitempty" yaml:"reads_only"`   // it only reads the files that it names
@@ -172,11 +172,15 @@ const (
 	Letters  = "letters"  // the first argument consists of option letters even without a dash: tar xf
 	Exact    = "exact"    // long options cannot be abbreviated
 	Undashed = "undashed" // a word that looks like an option is never the value of another option
+	Booleans = "booleans" // true or false after an option without a value is its value
+	Switches = "switches" // a word after an option without a value is never its value
 	Own      = "own"      // the program parses --help itself
 )
 
 // Grammars lists the words of a program's grammar.
-func Grammars() []string { return []string{First, Long, Literal, Letters, Exact, Undashed, Own} }
+func Grammars() []string {
+	return []string{First, Long, Literal, Letters, Exact, Undashed, Booleans, Switches, Own}
+}
 
 // What the words of a command can mean.
 const (

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // Options are a program's arguments, parsed by its grammar.
@@ -31,9 +32,11 @@ func TextsOf(flags []abstract.Given) []string {
 type Option struct {
 	Name  string // with its dashes
 	Value abstract.Arg
-	Has   bool // a value was given
-	at    int  // number of operands before it
-	exact bool // it cannot be written shorter
+	Has   bool          // a value was given
+	at    int           // number of operands before it
+	exact bool          // it cannot be written shorter
+	typed bool          // the grammar says that it can have a value
+	next  *abstract.Arg // the word after it, if that may be its value although the grammar knows of none
 }
 
 // ParseOptions parses arguments. Options that take a value are in the program's
@@ -63,21 +66,30 @@ func ParseOptions(args []abstract.Arg, p Program) Options {
 
 // longOption adds --name, --name=value or --name value; it returns how many
 // further arguments it has used.
-func (o *Options) longOption(args []abstract.Arg, i int, p Program) int {
+func (o *Options) longOption(args []abstract.Arg, i int, p Program) (used int) {
 	a := args[i]
 	name, value, has := strings.Cut(a.Text, "=")
 	o.Flags = append(o.Flags, abstract.Given{Text: a.Show(), Word: a, Valued: has})
-	opt := Option{Name: name, at: len(o.Operands), exact: p.Exact}
-	if has {
+	opt := Option{Name: name, at: len(o.Operands), exact: p.Exact, typed: p.takes(name) || p.glues(name)}
+	switch {
+	case has:
 		opt.Value, opt.Has = a.With(value), true
-	} else if p.takes(name) && i+1 < len(args) && p.mayBe(args[i+1]) {
+	case i+1 == len(args):
+	case p.takes(name) && p.mayBe(args[i+1]):
 		opt.Value, opt.Has = args[i+1], true
 		o.keepValue(&args[i+1])
-		o.List = append(o.List, opt)
-		return 1
+		used = 1
+	case p.Booleans && !opt.typed && args[i+1].Is("true", "false"):
+		opt.Value, opt.Has = args[i+1], true
+		if opt.Value.Is("false") { // --force true is shown, and found by rules, as --force
+			o.keepValue(&args[i+1])
+		}
+		used = 1
+	default:
+		opt.next = p.mayFollow(&args[i+1])
 	}
 	o.List = append(o.List, opt)
-	return 0
+	return used
 }
 
 // keepValue joins a separate value to its flag, so that rules can test for
@@ -100,13 +112,21 @@ func (o *Options) cluster(args []abstract.Arg, i int, p Program) int {
 	letters := a.Text[1:]
 	o.Flags = append(o.Flags, abstract.Given{Text: a.Show(), Word: a, Letters: letters})
 	for k, r := range letters {
-		opt := Option{Name: "-" + string(r), at: len(o.Operands)}
+		opt, rest := Option{Name: "-" + string(r), at: len(o.Operands)}, letters[k+len(string(r)):]
 		if !p.takes(opt.Name) && !p.glues(opt.Name) {
+			if strings.HasPrefix(rest, "=") || rest == "-" { // -n=false, apt-get -s-
+				opt.Value = a.With(strings.TrimPrefix(rest, "="))
+				args = args[:i+1]
+				defer func() { o.List = append(o.List, opt) }() // behind the letters of its value, which may be options too
+				continue
+			} else if rest == "" && i+1 < len(args) {
+				opt.next = p.mayFollow(&args[i+1])
+			}
 			o.List = append(o.List, opt)
 			continue
 		}
-		opt.Has = true
-		if rest := letters[k+len(string(r)):]; rest != "" {
+		opt.Has, opt.typed = true, true
+		if rest != "" {
 			last := &o.Flags[len(o.Flags)-1]
 			last.Letters, last.Valued = strings.TrimSuffix(letters, rest), true
 			opt.Value = a.With(rest)
@@ -136,6 +156,58 @@ func (o Options) Has(names ...string) bool {
 		}
 	}
 	return false
+}
+
+// On reports whether one of the options is on: the last of them, and of those that negate
+// them (--no-name), decides. One with a value that means off, or may mean it, is off; if sure,
+// so is one with any value that does not mean on.
+func (c *Call) On(sure bool, names ...string) bool {
+	on := false
+	for _, opt := range c.Opts.List {
+		if slices.ContainsFunc(names, opt.Matches) {
+			on = !c.off(opt, sure)
+		} else if slices.ContainsFunc(names, opt.negates) || slices.ContainsFunc(names, opt.respells) && c.off(opt, sure) {
+			on = false
+		}
+	}
+	return on
+}
+
+// off reports whether an option is given with a value that switches it off.
+func (c *Call) off(opt Option, sure bool) bool {
+	text := func(a abstract.Arg) string { return strings.ToLower(a.Text) }
+	offs := c.Shell.In.Rows.Words("programs.switched_off")
+	switch {
+	case opt.typed && !sure:
+		return false
+	case opt.Has || opt.Value.Text != "":
+		return !opt.Value.Known() || slices.Contains(offs, text(opt.Value)) ||
+			sure && !slices.Contains(c.Shell.In.Rows.Words("programs.switched_on"), text(opt.Value))
+	case opt.next == nil || opt.next.Known():
+		return opt.next != nil && slices.Contains(offs, text(*opt.next))
+	}
+	maybe := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(abstract.Holes, r) {
+			return '*'
+		}
+		return r
+	}, text(*opt.next))
+	return slices.ContainsFunc(offs, func(word string) bool { return wildcard.Text(maybe, word) })
+}
+
+// negates reports whether the option is --no-name or, for --no-name, --name.
+func (opt Option) negates(name string) bool {
+	plain, long := strings.CutPrefix(name, "--")
+	if positive, ok := strings.CutPrefix(plain, "no-"); ok && opt.Matches("--"+positive) {
+		return true
+	}
+	return long && (opt.Matches("--no-"+plain) || opt.respells("--no-"+plain))
+}
+
+// respells reports whether the option is the long option name in another spelling: --dryRun.
+func (opt Option) respells(name string) bool {
+	bare := strings.NewReplacer("-", "", "_", "")
+	return strings.HasPrefix(opt.Name, "--") && strings.HasPrefix(name, "--") && strings.EqualFold(bare.Replace(opt.Name), bare.Replace(name))
 }
 
 // Exact reports whether an option was given by its full name.
@@ -212,6 +284,8 @@ type Program struct {
 	Literal  bool   // "--" has no special meaning
 	Exact    bool   // long options cannot be shortened
 	Undashed bool   // a word that looks like an option is never the value of another option
+	Booleans bool   // true and false after an option without a value are its value: npm
+	Switches bool   // the word after an option without a value is never its value: git, getopt, Go
 	Own      bool   // handles --help itself
 }
 
@@ -222,6 +296,15 @@ func (p Program) mayBe(a abstract.Arg) bool {
 	}
 	name := strings.TrimLeft(a.Text, "-")
 	return name == "" || !a.HasPrefix("--") && len(name) > 1 || strings.ContainsAny(name[:1], " \t\n0123456789")
+}
+
+// mayFollow returns a word that may be the value of an option before it for which the grammar
+// knows of no value.
+func (p Program) mayFollow(a *abstract.Arg) *abstract.Arg {
+	if p.Switches || a.HasPrefix("-") || !a.Known() && !p.Booleans {
+		return nil
+	}
+	return a
 }
 
 func (p Program) takes(name string) bool {

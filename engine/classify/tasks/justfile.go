@@ -125,7 +125,7 @@ type justRun struct {
 // JustRecipes runs the recipes in the arguments of just; without any, the first
 // one.
 func JustRecipes(c *shell.Call) (seen bool) {
-	if DryRuns(c) || c.Opts.Has("-l", "--list", "--summary", "--show", "-s", "--evaluate", "--dump") {
+	if DryRuns(c) || c.On(false, "-l", "--list", "--summary", "--show", "-s", "--evaluate", "--dump") {
 		return true
 	}
 	run := func(code abstract.Arg) bool {

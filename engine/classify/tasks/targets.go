@@ -50,7 +50,7 @@ func taskFiles(c *shell.Call, names []string) []abstract.Arg {
 
 // DryRuns reports whether a runner only prints what it would do.
 func DryRuns(c *shell.Call) bool {
-	return c.Opts.Has("-n", "--dry-run", "--just-print", "--recon", "--dry")
+	return c.On(true, "-n", "--dry-run", "--just-print", "--recon", "--dry")
 }
 
 // MakeTargets runs the recipes of make's targets. It reports whether the result is

@@ -93,7 +93,7 @@ type taskRun struct {
 
 // TaskCommands runs the tasks named in the arguments of task.
 func TaskCommands(c *shell.Call) (seen bool) {
-	if DryRuns(c) || c.Opts.Has("-l", "--list", "-a", "--list-all", "--summary", "--status") {
+	if DryRuns(c) || c.On(false, "-l", "--list", "-a", "--list-all", "--summary", "--status") {
 		return true
 	}
 	run := func(code abstract.Arg) bool {

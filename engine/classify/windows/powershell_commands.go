@@ -247,7 +247,7 @@ func (c *psCall) other() psValue {
 	case plain && slices.Contains(psVerbs, verb):
 		c.recordPS()
 		c.runBlocks()
-		if c.has("whatif") {
+		if c.onlyTries() {
 			c.w.signal(engine.SignalDryRun)
 			return unknownPS()
 		}

@@ -186,6 +186,12 @@ func (c *psCall) has(name string) bool {
 	return ok && v.one().Text != "$false"
 }
 
+// onlyTries reports whether -WhatIf is given, without a value or with $true.
+func (c *psCall) onlyTries() bool {
+	v, ok := c.given["whatif"]
+	return ok && (v.items == nil || v.one().Is("$true"))
+}
+
 // get returns the first of the parameters that is given.
 func (c *psCall) get(names ...string) (psValue, bool) {
 	for _, n := range names {
@@ -329,7 +335,7 @@ func (c *psCall) run() psValue {
 		if c.given["confirm"].one().Text == "$false" {
 			p.signal(engine.SignalUnconfirmed)
 		}
-		if c.has("whatif") {
+		if c.onlyTries() {
 			p.signal(engine.SignalDryRun)
 			return unknownPS()
 		}
