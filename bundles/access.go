@@ -52,7 +52,10 @@ type AccessRule struct {
 	Message string   `json:"message,omitempty" yaml:"message,omitempty"`
 	Actions []string `json:"actions,omitempty" yaml:"actions,omitempty"` // names of actions, exact or ending in *
 	Tools   []string `json:"tools,omitempty" yaml:"tools,omitempty"`     // names of tools, exact or ending in *
-	When    string   `json:"when,omitempty" yaml:"when,omitempty"`       // condition in CEL, a bool
+	// Patterns of shell commands as they are written; * stands for any text. A rule that
+	// allows needs a match for every command of the call, others for one.
+	Commands []string `json:"commands,omitempty" yaml:"commands,omitempty"`
+	When     string   `json:"when,omitempty" yaml:"when,omitempty"` // condition in CEL, a bool
 	// When the rule is active, in UTC; at other times it is skipped.
 	Schedule *AccessSchedule `json:"schedule,omitempty" yaml:"schedule,omitempty"`
 	// End of the rule: RFC 3339, or a date (its midnight UTC).
@@ -179,7 +182,13 @@ func (p *rowParser) accessRule(r *AccessRule, row *yaml.Node, seen map[string]in
 	p.template(nodes["message"], r.Message)
 	p.patterns(nodes["actions"], "actions", r.Actions)
 	p.patterns(nodes["tools"], "tools", r.Tools)
-	p.filled(nodes, "actions", "tools")
+	for _, c := range r.Commands {
+		if strings.TrimSpace(c) != c || strings.Trim(c, "* ") == "" {
+			p.wrongAs("row.word", nodes["commands"], "commands: %q: expected a command or its beginning with a *, such as \"git push *\"; "+
+				"to match every command, use tools or actions instead", c)
+		}
+	}
+	p.filled(nodes, "actions", "tools", "commands")
 	p.schedule(r.Schedule, nodes["schedule"])
 	p.expiry(r, nodes["expires_at"])
 }
@@ -226,13 +235,24 @@ func (r AccessRule) unasked() bool { return r.When == "" || strings.TrimSpace(r.
 
 // always reports whether the rule applies to everything at any time.
 func (r AccessRule) always() bool {
-	return r.constant() && r.unasked() && anyWord(r.Actions) && anyWord(r.Tools)
+	return r.constant() && r.unasked() && anyWord(r.Actions) && anyWord(r.Tools) && r.Commands == nil
 }
 
-// covers reports whether the rule certainly applies wherever the other one
+// Covers reports whether the rule certainly applies wherever the other one
 // does.
-func (r AccessRule) covers(o AccessRule) bool {
-	return r.constant() && (r.unasked() || r.When == o.When) && coverAll(r.Actions, o.Actions) && coverAll(r.Tools, o.Tools)
+func (r AccessRule) Covers(o AccessRule) bool {
+	return r.constant() && (r.unasked() || r.When == o.When) && coverAll(r.Actions, o.Actions) && coverAll(r.Tools, o.Tools) &&
+		r.coversCommands(o)
+}
+
+// coversCommands reports whether the rule's patterns of commands match wherever those of
+// the other one do. A rule that allows needs more of a call than others.
+func (r AccessRule) coversCommands(o AccessRule) bool {
+	if r.Commands == nil {
+		return true
+	}
+	all := !slices.ContainsFunc(o.Commands, func(c string) bool { return !slices.Contains(r.Commands, c) })
+	return o.Commands != nil && all && (r.Effect != EffectAllow || o.Effect == EffectAllow)
 }
 
 // overlaps reports whether, by actions and tools, there can be calls for both
@@ -273,7 +293,7 @@ func coversWord(wide, narrow string) bool {
 func (l AccessList) remarks() []string {
 	var all []string
 	for i, r := range l.Rules {
-		if before := slices.IndexFunc(l.Rules[:i], func(o AccessRule) bool { return o.covers(r) }); before >= 0 {
+		if before := slices.IndexFunc(l.Rules[:i], func(o AccessRule) bool { return o.Covers(r) }); before >= 0 {
 			all = append(all, fmt.Sprintf("%s: access rule %s can never fire: rule %s before it applies wherever this one does",
 				r.Place("", 0), l.FindingID(r.ID), l.Rules[before].ID))
 		}
@@ -292,7 +312,7 @@ func (l AccessList) allowsAfter(i int) string {
 		if later.Effect == EffectAllow && later.overlaps(l.Rules[i]) {
 			return "rule " + later.ID
 		}
-		if later.covers(l.Rules[i]) {
+		if later.Covers(l.Rules[i]) {
 			return ""
 		}
 	}

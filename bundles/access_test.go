@@ -143,6 +143,10 @@ func TestParseAccessErrors(t *testing.T) {
 		{rule(`actions: [code.*.kill]`), `f.yaml:5: actions: "code.*.kill": a * can only be at the end`},
 		{rule(`tools: ["*Write"]`), `f.yaml:5: tools: "*Write": a * can only be at the end`},
 		{rule(`tools: Write`), `f.yaml:5: tools: expected a list such as [a, b], got "Write"`},
+		{rule(`commands: []`), `f.yaml:5: commands is empty; give it a value or remove it`},
+		{rule(`commands: ["rm ", "*"]`), "f.yaml:5: commands: \"rm \": expected a command or its beginning with a *, such as \"git push *\"; " +
+			"to match every command, use tools or actions instead\nf.yaml:5: commands: \"*\": expected a command or its beginning with a *, such as \"git push *\"; " +
+			"to match every command, use tools or actions instead"},
 		{rule(`tools: []`), `f.yaml:5: tools is empty; give it a value or remove it`},
 		{rule(`actions: []`), `f.yaml:5: actions is empty; give it a value or remove it`},
 		{rule(`when: ' '`), `f.yaml:5: when is empty; give it a value or remove it`},
@@ -245,9 +249,14 @@ func TestAccessRemarks(t *testing.T) {
 			"user/access/l.yaml:4: access rule access.l.a stops applying outside its schedule, and at 2027-01-01; then the default allows what it holds up"}},
 		"never fires": {"deny", "- {id: a, effect: allow, actions: ['filesystem.*', code.exec]}\n- {id: b, effect: deny, actions: [filesystem.write], when: session.stopped}", []string{
 			"user/access/l.yaml:5: access rule access.l.b can never fire: rule a before it applies wherever this one does"}},
-		"fires outside hours":   {"deny", "- {id: a, effect: allow, actions: [code.exec], schedule: {hours: [1, 2]}}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
-		"fires on other tools":  {"deny", "- {id: a, effect: allow, tools: [Bash]}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
-		"fires when that fails": {"deny", "- {id: a, effect: allow, tools: [Bash], when: session.stopped}\n- {id: b, effect: deny, tools: [Bash]}", nil},
+		"fires outside hours":          {"deny", "- {id: a, effect: allow, actions: [code.exec], schedule: {hours: [1, 2]}}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
+		"fires on other tools":         {"deny", "- {id: a, effect: allow, tools: [Bash]}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
+		"fires when that fails":        {"deny", "- {id: a, effect: allow, tools: [Bash], when: session.stopped}\n- {id: b, effect: deny, tools: [Bash]}", nil},
+		"fires on other commands":      {"deny", "- {id: a, effect: deny, commands: [ls, 'rm *']}\n- {id: b, effect: deny, commands: [ls, make]}", nil},
+		"one command is not all":       {"deny", "- {id: a, effect: allow, commands: ['rm *']}\n- {id: b, effect: deny, commands: ['rm *']}", nil},
+		"commands and what is no call": {"allow", "- {id: a, effect: allow, commands: [ls]}\n- {id: b, effect: allow}", nil},
+		"the same commands": {"deny", "- {id: a, effect: deny, commands: [ls, 'rm *']}\n- {id: b, effect: allow, commands: ['rm *'], tools: [Bash]}", []string{
+			"user/access/l.yaml:5: access rule access.l.b can never fire: rule a before it applies wherever this one does"}},
 		"the same condition twice": {"deny", "- {id: a, effect: allow, when: session.stopped}\n- {id: b, effect: deny, tools: [Bash], when: session.stopped}", []string{
 			"user/access/l.yaml:5: access rule access.l.b can never fire: rule a before it applies wherever this one does"}},
 	} {

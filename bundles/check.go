@@ -250,7 +250,7 @@ func (m RuleMatch) never() string {
 func (l AccessList) check(layer *Bundle) []*engine.Problem {
 	var list []*engine.Problem
 	for i, r := range l.Rules {
-		if before := slices.IndexFunc(l.Rules[:i], func(o AccessRule) bool { return o.covers(r) }); before >= 0 {
+		if before := slices.IndexFunc(l.Rules[:i], func(o AccessRule) bool { return o.Covers(r) }); before >= 0 {
 			list = append(list, problem(r.at("id").in(layer.Layer), "rule.shadowed",
 				"access rule %s can never fire: rule %s before it applies wherever this one does; move it first, or remove it",
 				l.FindingID(r.ID), l.Rules[before].ID))

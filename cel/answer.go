@@ -130,6 +130,7 @@ func (m *Match) unmet(in *engine.Input) []UnmetList {
 		{"facts", Match{Facts: m.Facts}, m.Facts, in.Facts},
 		{"detected", Match{Detected: m.Detected}, m.Detected, detected},
 		{"actions", Match{Actions: m.Actions}, m.Actions, []string{in.Action.Name}},
+		{"commands", Match{Written: m.Written, Every: m.Every}, m.Written, []string{in.Action.Resource}},
 		{"weekdays", Match{Weekdays: m.Weekdays}, m.Weekdays, []string{in.Time.Weekday}},
 		{"hours", Match{Hours: m.Hours}, hours(m.Hours), []string{fmt.Sprint(in.Time.Hour)}},
 		{"before", Match{Before: m.Before}, []string{"before " + moment(m.Before)}, []string{moment(in.Time.MS)}},

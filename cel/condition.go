@@ -44,6 +44,8 @@ type Match struct {
 	Detected []string // ids of detectors that found something
 	Facts    []string // of engine.FactNames
 	Actions  []string // the action's dotted name; exact, or ending in * as tools do
+	Written  []string // patterns of commands as they are written (engine/cmdline): one command has to match
+	Every    bool     // of Written: all commands have to match
 	Weekdays []string // of the event, UTC
 	Hours    []int64  // [start, end) of the event's hour, UTC, over midnight where start > end
 	Before   int64    // the event's time, in Unix ms, is before; 0: any time

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cmdline"
 )
 
 // empty reports whether the match list lets everything through.
 func (m *Match) empty() bool {
 	return len(m.Phases)+len(m.Tools)+len(m.Types)+len(m.Signals)+len(m.Commands)+
-		len(m.Actions)+len(m.Weekdays)+len(m.Hours)+len(m.Detected)+len(m.Facts) == 0 && m.Before == 0
+		len(m.Actions)+len(m.Weekdays)+len(m.Hours)+len(m.Detected)+len(m.Facts)+len(m.Written) == 0 && m.Before == 0
 }
 
 // admits reports whether a match list accepts an input.
@@ -21,7 +22,29 @@ func (m *Match) admits(in *engine.Input) bool {
 		(len(m.Detected) == 0 || slices.ContainsFunc(m.Detected, func(id string) bool { return a.Detected[id] > 0 })) &&
 		(len(m.Commands) == 0 || slices.ContainsFunc(a.Commands, func(c engine.Command) bool {
 			return slices.Contains(m.Commands, c.Name)
-		}))
+		})) && (len(m.Written) == 0 || m.written(in))
+}
+
+// written reports whether the commands of the call, as written, match. Of a text that
+// was shortened, those that are not in it are compared by what is known about them, and
+// it is never true of all.
+func (m *Match) written(in *engine.Input) bool {
+	if in.Action.Name != "code.exec" {
+		return false
+	}
+	code, ok := in.Event.Args["command"].(string)
+	if !ok {
+		code = in.Action.Resource
+	}
+	cut := strings.HasSuffix(code, "…")
+	if m.Every {
+		return !cut && cmdline.All(code, m.Written)
+	}
+	return cmdline.Any(code, m.Written) || cut && slices.ContainsFunc(m.Written, func(p string) bool {
+		return slices.ContainsFunc(in.Action.Commands, func(c engine.Command) bool {
+			return cmdline.Loose(p, append(slices.Clone(c.Wrappers), c.Name), slices.Concat(c.Sub, c.Flags, c.Operands))
+		})
+	})
 }
 
 // one reports whether a list is empty or has a word in common with the input's words.

@@ -147,7 +147,7 @@ func accessJudge(was, is *accessRow) judge {
 			return Undecided
 		}
 		switch part {
-		case "actions", "tools":
+		case "actions", "commands", "tools":
 			return as(wordsDirection(asList(x), asList(y)), was.effect)
 		case "when", "expires_at", "schedule.hours", "schedule.weekdays":
 			return as(condition(x, y), was.effect)

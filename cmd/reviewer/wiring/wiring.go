@@ -217,7 +217,8 @@ func AllConditions(e *bundles.Effective) []cel.Condition {
 func AccessConditions(l bundles.AccessList) []cel.Condition {
 	out := make([]cel.Condition, len(l.Rules))
 	for i, r := range l.Rules {
-		m := cel.Match{Phases: []string{string(engine.PhasePre)}, Actions: r.Actions, Tools: r.Tools, Before: r.Expires()}
+		m := cel.Match{Phases: []string{string(engine.PhasePre)}, Actions: r.Actions, Tools: r.Tools, Before: r.Expires(),
+			Written: r.Commands, Every: r.Effect == bundles.EffectAllow}
 		if s := r.Schedule; s != nil {
 			m.Hours, m.Weekdays = s.Hours, s.Weekdays
 		}
