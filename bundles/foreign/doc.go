@@ -3,9 +3,8 @@
 // is not equivalent.
 //
 // A format (bundles/safeclaw, bundles/permissions) reads a Value and fills a
-// Policy. A rule that cannot be converted exactly is interpreted strictly, with a remark:
-// an imported policy may hold up more calls than the original; if it could hold up fewer,
-// another remark reports this.
+// Policy. A rule that cannot be carried over exactly is left out, with a remark: an
+// imported rule never matches more calls than the original.
 //
 // Out of scope: what the other tool's words mean (the formats), and files
 // (cmd).

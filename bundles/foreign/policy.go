@@ -18,9 +18,17 @@ import (
 type Policy struct {
 	List    bundles.AccessList
 	Remarks []Remark
+	Counts  Counts
 
 	used  map[string]bool     // ids of rules
 	notes map[string][]string // id of a rule -> lines above it; "": below the last
+}
+
+// Counts are the numbers of the original's rules, by what became of them.
+type Counts struct {
+	Carried int // they decide here as there
+	Left    int // left out, since they cannot be carried over exactly
+	Idle    int // left out, since they decide nothing there either
 }
 
 // Remark is a message to the person who imports a policy.
@@ -28,7 +36,6 @@ type Remark struct {
 	Rule string // id of a rule of the list; empty: about all of it
 	Line int    // of the document
 	Text string // what is different, and what to do
-	Lost bool   // something that affects decisions was not converted exactly
 }
 
 // Reader reports whether a condition in CEL can be used and, if not, why not. It is a
@@ -40,23 +47,45 @@ func (p *Policy) Note(rule string, line int, format string, args ...any) {
 	p.Remarks = append(p.Remarks, Remark{Rule: rule, Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-// Drop adds a remark about something that affects decisions and was not converted
-// exactly. The original is kept as a comment at the rule's place.
-func (p *Policy) Drop(rule string, line int, original, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	p.Remarks = append(p.Remarks, Remark{Rule: rule, Line: line, Text: text, Lost: true})
-	p.Comment(rule, "not converted exactly: "+text, original)
+// Add appends a rule that was carried over exactly, unless it can never fire after
+// those before it: such a list does not load. It reports whether the rule is there.
+func (p *Policy) Add(r bundles.AccessRule, line int, original string) bool {
+	if p.Shadowed(r, line, original) {
+		return false
+	}
+	p.List.Rules = append(p.List.Rules, r)
+	p.Counts.Carried++
+	return true
 }
 
-// Lost counts the remarks about parts that were not converted exactly.
-func (p *Policy) Lost() int {
-	n := 0
-	for _, r := range p.Remarks {
-		if r.Lost {
-			n++
+// Shadowed reports whether a rule can never fire after those of the list. It is then
+// left out, with a remark.
+func (p *Policy) Shadowed(r bundles.AccessRule, line int, original string) bool {
+	for _, o := range p.List.Rules {
+		if o.Covers(r) {
+			p.Idle(r.ID, line, original, "it never decides anything: rule %s before it matches wherever it does", o.ID)
+			return true
 		}
 	}
-	return n
+	return false
+}
+
+// Idle leaves a rule out that decides nothing in the original.
+func (p *Policy) Idle(rule string, line int, original, format string, args ...any) {
+	p.Counts.Idle++
+	p.leave(rule, line, original, fmt.Sprintf(format, args...))
+}
+
+// Leave leaves a rule out that cannot be carried over exactly. The original is kept as
+// a comment.
+func (p *Policy) Leave(rule string, line int, original, format string, args ...any) {
+	p.Counts.Left++
+	p.leave(rule, line, original, fmt.Sprintf(format, args...))
+}
+
+func (p *Policy) leave(rule string, line int, original, why string) {
+	p.Note(rule, line, "%s is left out: %s", original, why)
+	p.Comment(rule, "left out: "+why, original)
 }
 
 // Comment writes lines above a rule of the list; for a name that is not a

@@ -45,31 +45,37 @@ func placeOf(spec string) place {
 	return p
 }
 
-func (r rule) path() (match, string) {
-	if strings.HasPrefix(r.spec, "!") {
-		return match{}, "a pattern that begins with ! is not converted"
-	}
+func (r rule) path() match {
 	p := placeOf(r.spec)
-	if slices.Contains(p.parts, "..") {
-		return match{}, "a path with .. is not converted: write it from its root, with // or ~/"
-	}
 	switch {
+	case r.tool != r.ruleTool() && r.spec == "*":
+		return match{why: "write " + r.tool + " for all calls of the tool"}
+	case r.tool != r.ruleTool():
+		return match{idle: "Claude Code ignores a rule for " + r.tool + " with a path; write one for " + r.ruleTool()}
+	case strings.HasPrefix(r.spec, "!"):
+		return match{why: "a pattern that begins with ! is not converted"}
+	case slices.Contains(p.parts, ".."):
+		return match{why: "a path with .. is not converted: write it from its root, with // or ~/"}
+	case p.base == ownDir && r.personal:
+		return match{why: "in a person's settings, it is unknown which folder / is; write the path from its root, with // or ~/"}
 	case !r.allow:
-		return match{when: p.touched(r.kinds())}, ""
+		return match{when: p.touched(r.kinds())}
 	case r.tool == "Read":
-		return match{[]string{"Read"}, p.only(r.spec)}, ""
-	case r.tool == "Edit":
-		return match{editing, p.only(r.spec)}, ""
+		return match{tools: []string{"Read"}, when: p.only(r.spec)}
 	}
-	return match{}, "Claude Code ignores a rule for " + r.tool + " with a path; write one for " + r.ruleTool()
+	return match{tools: editing, when: p.only(r.spec)}
 }
 
-// ruleTool returns the tool whose rules also apply to the rule's tool.
+// ruleTool returns the tool whose rules also apply to the rule's tool; empty: it is not
+// a tool for files.
 func (r rule) ruleTool() string {
-	if slices.Contains(editing, r.tool) {
+	switch {
+	case slices.Contains(editing, r.tool):
 		return "Edit"
+	case slices.Contains([]string{"Read", "Grep", "Glob", "LS", "NotebookRead"}, r.tool):
+		return "Read"
 	}
-	return "Read"
+	return ""
 }
 
 // kinds are the effects to which a rule applies: a file that must not be read must not
@@ -84,44 +90,52 @@ func (r rule) kinds() []string {
 // touched returns a condition that any tool has such an effect on the place, as
 // written or through links.
 func (p place) touched(kinds []string) string {
-	test := "p.matches(" + foreign.Quote("(?i)^"+p.anywhere()+p.body(true)+"$") + ")"
-	switch p.base {
-	case whereCWD:
-		test += " || " + below("event.cwd", p.depth(true)+p.body(true))
-	case ownDir: // a link in the workspace has no short name
-		test += " || " + below("session.workspace", p.body(true))
+	kind := "e.kind in " + foreign.Quotes(kinds) + ` && e.host == ""`
+	test := p.test(false)
+	if whole := p.test(true); whole != test { // with its folder, all of it is read or deleted
+		test += " || e.recursive && (" + whole + ")"
 	}
-	kind := "e.kind in " + foreign.Quotes(kinds)
-	effects := func(field string) string {
-		return "action.effects.exists(e, " + kind + " && [e.target, e.short].exists(p, " + field + "))"
-	}
-	return effects(test) + " || action.effects.exists(e, " + kind + ") && [action.resource].exists(p, " + test + ")"
+	return "action.effects.exists(e, " + kind + " && [e.target, e.short].exists(p, " + test + ")) || " +
+		`action.name != "code.exec" && action.effects.exists(e, ` + kind + ") && [action.resource].exists(p, " + p.written() + ")"
 }
 
-// below returns a condition on the part of a path after a folder.
-func below(dir, re string) string {
-	return "p.startsWith(" + dir + ` + "/") && p.substring(size(` + dir + ")).matches(" + foreign.Quote("(?i)^"+re+"$") + ")"
-}
-
-// anywhere returns the forms of the folder, in full or shortened.
-func (p place) anywhere() string {
+// test returns a condition on a path p, in full or with the workspace as . and the home
+// directory as ~. folder: also on the folder of which the place is everything.
+func (p place) test(folder bool) string {
+	body := p.body(folder)
 	switch p.base {
-	case rootDir:
-		return ""
-	case homeDir:
-		return homes
+	case whereCWD: // a folder of the workspace, or another one
+		within := `(event.cwd == session.workspace || event.cwd.startsWith(session.workspace + "/"))`
+		short := `"." + event.cwd.substring(size(session.workspace))`
+		return below("event.cwd", p.depth()+body) + " || " + within + " && " + below(short, p.depth()+body)
 	case ownDir:
-		return `(?:\.|~|~/\.claude|` + homes + `(?:/\.claude)?)`
+		return "p.matches(" + foreign.Quote(`(?i)^\.`+body+"$") + ") || " + below("session.workspace", body)
+	case homeDir:
+		return "p.matches(" + foreign.Quote("(?i)^~"+body+"$") + ")"
 	}
-	return `\.` + p.depth(true)
+	return "p.matches(" + foreign.Quote("(?i)^"+body+"$") + ")"
+}
+
+// written returns a condition on the path p that a tool was given. Of a link in the home
+// directory, only this path is there.
+func (p place) written() string {
+	if p.base == homeDir {
+		return "!action.effects.exists(e, e.target == p) && p.matches(" + foreign.Quote("(?i)^"+homes+p.body(false)+"$") + ")"
+	}
+	return p.test(false)
+}
+
+// below returns a condition on the part of a path p after a folder.
+func below(dir, re string) string {
+	return dir + ` != "" && p.startsWith(` + dir + ` + "/") && p.substring(size(` + dir + ")).matches(" + foreign.Quote("(?i)^"+re+"$") + ")"
 }
 
 // homes matches home directories: which of them is the user's is unknown here.
 const homes = `(?:~|/root|/home/[^/]+|/Users/[^/]+)`
 
 // depth matches the folders between the folder and the place.
-func (p place) depth(strict bool) string {
-	if p.deep || strict {
+func (p place) depth() string {
+	if p.deep {
 		return "(?:/.*)?"
 	}
 	return ""
@@ -141,21 +155,21 @@ func (p place) only(spec string) string {
 	default:
 		p.deep = p.deep && !strings.HasPrefix(spec, "./")
 		test = `event.cwd != "" && e.target.startsWith(event.cwd + "/") && e.target.substring(size(event.cwd)).matches(` +
-			re(p.depth(false)) + ")"
+			re(p.depth()) + ")"
 	}
 	return `size(action.effects) > 0 && action.effects.all(e, e.certainty == "exact" && e.target == action.resource && ` + test + ")"
 }
 
 // body makes a regular expression from the pattern, from its first slash on. Paths
-// below a match belong to it.
-func (p place) body(wide bool) string {
+// below a match belong to it; folder: so does the folder of which it is everything.
+func (p place) body(folder bool) string {
 	var b strings.Builder
 	for i, part := range p.parts {
 		switch last := i == len(p.parts)-1; {
 		case part != "**":
 			b.WriteString("/" + wildcard.Regexp(part))
-		case last && !wide:
-			b.WriteString("/.*") // not the folder itself
+		case last && !folder:
+			b.WriteString("/.*")
 		case !last:
 			b.WriteString("(?:/.*)?")
 		}

@@ -10,10 +10,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Import makes an access list of settings, or of their permissions alone. read
-// reports whether an expression can be used. An error begins with file:line and
-// means that there are no permissions to read.
-func Import(file string, raw []byte, read foreign.Reader) (*foreign.Policy, error) {
+// Import makes an access list of settings, or of their permissions alone. personal
+// reports whether they are a person's, not a project's; read, whether an expression can
+// be used. An error begins with file:line and means that there are no permissions to
+// read.
+func Import(file string, raw []byte, personal bool, read foreign.Reader) (*foreign.Policy, error) {
 	doc, err := foreign.Read(file, raw)
 	if err != nil {
 		return nil, err
@@ -22,7 +23,7 @@ func Import(file string, raw []byte, read foreign.Reader) (*foreign.Policy, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s:%w", file, err)
 	}
-	m := &importer{policy: &foreign.Policy{}, read: read, seen: map[string]bool{}}
+	m := &importer{policy: &foreign.Policy{}, personal: personal, read: read}
 	m.policy.List = bundles.AccessList{ID: "claude_permissions", Title: "Permission rules of Claude Code", Default: bundles.EffectAllow,
 		Rules: []bundles.AccessRule{}}
 	m.policy.Note("", 0,
@@ -33,9 +34,19 @@ func Import(file string, raw []byte, read foreign.Reader) (*foreign.Policy, erro
 			return nil, err
 		}
 	}
+	m.allowCommands()
 	if m.files {
-		m.policy.Note("", 0, "rules for files do not hold up a search of a whole folder (Grep, grep -r), "+
+		m.policy.Note("", 0, "rules for files also apply to shell commands of which reviewer knows that they touch the file; "+
+			"they do not hold up a search of a whole folder (Grep, grep -r), "+
 			"and Claude Code's own Grep leaves such files out: keep them in Claude Code's settings too")
+	}
+	if m.shell {
+		m.policy.Note("", 0, "as in Claude Code, rules for Bash do not look into sudo, sh -c, docker exec or npx: "+
+			"to match such commands too, write an access rule with a condition on action.commands")
+	}
+	if len(m.allowed) > 0 {
+		m.policy.Note("", 0, "rules that allow Bash do not allow variables before a command, redirections to files and substitutions, "+
+			"which Claude Code examines by itself, or asks about")
 	}
 	m.others(o)
 	return m.policy, nil
@@ -70,11 +81,12 @@ func permissionsOf(doc foreign.Value) (foreign.Object, error) {
 }
 
 type importer struct {
-	policy *foreign.Policy
-	read   foreign.Reader
-	seen   map[string]bool // effect and text of rules
-	always string          // id of a rule that matches every call
-	files  bool            // some rule denies or asks about files
+	policy   *foreign.Policy
+	personal bool
+	read     foreign.Reader
+	files    bool                 // some rule denies or asks about files
+	shell    bool                 // some rule denies or asks about commands
+	allowed  []bundles.AccessRule // rules that allow commands
 }
 
 // effects are the words of access rules.
@@ -100,88 +112,95 @@ func (m *importer) list(file, key string, v foreign.Value) error {
 
 // rule is a parsed permission rule.
 type rule struct {
-	text  string // as written
-	tool  string
-	spec  string // in parentheses; empty: the whole tool
-	allow bool   // it must not match more than the original; otherwise not less
+	text     string // as written
+	tool     string
+	spec     string // in parentheses; empty: the whole tool
+	allow    bool
+	personal bool // of a person's settings
 }
 
-var form = engine.Regexp(`(?s)^([^()\s]+)(?:\((.*)\))?$`)
+var form = engine.Regexp(`(?s)^([^()\s]+)(?:\((.+)\))?$`)
 
-// match is the conditions of an access rule.
+// match is the conditions of an access rule, or why there are none.
 type match struct {
-	tools []string
-	when  string
+	tools    []string
+	commands []string
+	when     string
+
+	why  string // the rule cannot be carried over exactly
+	idle string // the rule decides nothing in Claude Code
 }
 
 func (m *importer) rule(key, text string, line int) {
-	if m.seen[key+text] {
-		return // a duplicate
-	}
-	m.seen[key+text] = true
 	id := m.policy.ID(key + "_" + foreign.Word(text))
-	if m.always != "" {
-		m.policy.Note(id, line, "%s %s is left out, since rule %s before it matches every call", key, text, m.always)
-		return
-	}
-	r := rule{text: text, allow: key == "allow"}
+	original := key + " " + text
 	parts := form().FindStringSubmatch(text)
 	if parts == nil {
-		m.drop(id, key, r, line, "it is not a rule: expected Tool or Tool(what)")
+		m.policy.Leave(id, line, original, "it is not a rule: expected Tool or Tool(what)")
 		return
 	}
-	r.tool, r.spec = parts[1], parts[2]
-	got, why := r.match()
-	if why == "" && got.when != "" {
+	r := rule{text: text, tool: parts[1], spec: parts[2], allow: key == "allow", personal: m.personal}
+	got := r.match()
+	if got.when != "" {
 		if err := m.read(got.when); err != nil {
-			why = fmt.Sprintf("it is too complex for one expression (%v)", err)
+			got.why = fmt.Sprintf("it is too complex for one expression (%v)", err)
 		}
 	}
-	if why != "" {
-		m.drop(id, key, r, line, why)
-		return
+	access := bundles.AccessRule{ID: id, Effect: effects[key], Description: original, Tools: got.tools, Commands: got.commands, When: got.when}
+	switch {
+	case got.idle != "":
+		m.policy.Idle(id, line, original, "%s", got.idle)
+	case got.why != "":
+		m.policy.Leave(id, line, original, "%s", got.why)
+	case r.allow && got.commands != nil:
+		if !m.policy.Shadowed(access, line, original) {
+			m.allowed = append(m.allowed, access)
+		}
+	case m.policy.Add(access, line, original):
+		m.shell = m.shell || got.commands != nil
+		m.files = m.files || !r.allow && got.tools == nil && r.spec != ""
+		if note := r.note(); note != "" {
+			m.policy.Note(id, line, "%s", note)
+		}
 	}
-	m.add(bundles.AccessRule{ID: id, Effect: effects[key], Description: key + " " + text, Tools: got.tools, When: got.when}, r, line)
 }
 
-func (m *importer) add(r bundles.AccessRule, from rule, line int) {
+// allowCommands adds one rule for all rules that allow commands: Claude Code runs a
+// compound command if each part of it matches any of them.
+func (m *importer) allowCommands() {
+	if len(m.allowed) == 0 {
+		return
+	}
+	r := m.allowed[0]
+	if n := len(m.allowed); n > 1 {
+		r.ID, r.Description = m.policy.ID("allow_bash_commands"), engine.Counted(n, "rule", "rules")+" that allow Bash commands"
+		for _, o := range m.allowed[1:] {
+			if slices.Contains(r.Commands, o.Commands[0]) {
+				continue
+			}
+			r.Commands = append(slices.Clone(r.Commands), o.Commands[0])
+		}
+	}
 	m.policy.List.Rules = append(m.policy.List.Rules, r)
-	if r.When == "" && slices.Contains(r.Tools, "*") {
-		m.always = r.ID
-	}
-	m.files = m.files || !from.allow && r.Tools == nil && from.spec != ""
-	if note := from.note(); note != "" {
-		m.policy.Note(r.ID, line, "%s", note)
-	}
+	m.policy.Counts.Carried += len(m.allowed)
 }
 
-// drop leaves a rule out. One that allows has not decided anything here.
-func (m *importer) drop(id, key string, r rule, line int, why string) {
-	if !r.allow {
-		m.policy.Drop(id, line, key+" "+r.text, "%s %s is left out: %s; write an access rule with the same meaning", key, r.text, why)
-		return
-	}
-	m.policy.Note(id, line, "%s %s is left out: %s", key, r.text, why)
-	m.policy.Comment(id, "left out: "+why, key+" "+r.text)
-}
-
-// match returns the conditions for a rule; why is the reason if it cannot be
-// converted.
-func (r rule) match() (got match, why string) {
-	whole := r.spec == "" || r.spec == "*" || r.spec == ":*"
+// match returns the conditions for a rule.
+func (r rule) match() match {
+	whole := r.spec == "" || r.spec == "*" && r.ruleTool() == ""
 	switch {
 	case strings.Contains(r.tool, "*"):
 		return r.pattern(whole)
 	case strings.HasPrefix(r.tool, "mcp__") && whole:
-		return match{tools: r.server()}, ""
+		return match{tools: r.server()}
 	case whole:
-		return match{tools: r.tools()}, ""
+		return match{tools: r.tools()}
+	case r.ruleTool() != "":
+		return r.path()
 	}
 	switch r.tool {
 	case "Bash":
 		return r.shell()
-	case "Read", "Grep", "Glob", "LS", "NotebookRead", "Edit", "Write", "MultiEdit", "NotebookEdit":
-		return r.path()
 	case "WebFetch":
 		return r.host()
 	case "Agent", "Task":
@@ -192,16 +211,10 @@ func (r rule) match() (got match, why string) {
 	return r.argument()
 }
 
-// note returns how a converted rule differs from the original.
+// note returns what to know about a converted rule.
 func (r rule) note() string {
-	switch {
-	case r.spec == "" || r.allow:
-		return ""
-	case slices.Contains([]string{"Write", "MultiEdit", "NotebookEdit", "Grep", "Glob", "LS", "NotebookRead"}, r.tool):
-		return fmt.Sprintf("Claude Code ignores rules such as %s; here it applies, like one for %s", r.text, r.ruleTool())
-	case strings.HasPrefix(r.spec, "/") && !strings.HasPrefix(r.spec, "//") && slices.Contains([]string{"Read", "Edit"}, r.tool):
-		return fmt.Sprintf("%s is applied both in the workspace and in the home directory, since the settings "+
-			"may be a project's or a person's; for the root of the disk write //", r.spec)
+	if r.ruleTool() != "" && strings.HasPrefix(r.spec, ownDir) && !strings.HasPrefix(r.spec, rootDir) {
+		return fmt.Sprintf("%s is relative to the project's folder; for the root of the disk write //", r.spec)
 	}
 	return ""
 }

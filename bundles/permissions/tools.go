@@ -44,16 +44,16 @@ func (r rule) server() []string {
 var ofServer = engine.Regexp(`^mcp__[^*]+?__`)
 
 // pattern reads a * in a tool's name. One that allows must name the server.
-func (r rule) pattern(whole bool) (match, string) {
+func (r rule) pattern(whole bool) match {
 	switch {
 	case !whole:
-		return match{}, "a * in the name cannot be combined with parentheses"
+		return match{why: "a * in the name cannot be combined with parentheses"}
 	case r.allow && !ofServer().MatchString(r.tool):
-		return match{}, "Claude Code ignores a * in a tool's name in allow rules, except after mcp__server__"
+		return match{idle: "Claude Code ignores a * in a tool's name in allow rules, except after mcp__server__"}
 	case strings.Index(r.tool, "*") == len(r.tool)-1:
-		return match{tools: []string{r.tool}}, ""
+		return match{tools: []string{r.tool}}
 	}
-	return match{when: "event.tool.matches(" + foreign.Quote("^"+stars(r.tool)+"$") + ")"}, ""
+	return match{when: "event.tool.matches(" + foreign.Quote("^"+stars(r.tool)+"$") + ")"}
 }
 
 // stars makes a regular expression from a string in which * matches anything.
@@ -66,57 +66,55 @@ func stars(text string) string {
 }
 
 // host reads domain:name.
-func (r rule) host() (match, string) {
+func (r rule) host() match {
 	name, ok := strings.CutPrefix(r.spec, "domain:")
 	name = strings.ToLower(strings.TrimSpace(name))
 	if !ok || name == "" {
-		return match{}, "expected WebFetch(domain:example.com)"
+		return match{why: "expected WebFetch(domain:example.com)"}
 	}
 	test := "h == " + foreign.Quote(name)
-	if parent, ok := strings.CutPrefix(name, "*."); ok && !strings.Contains(parent, "*") {
-		test = "domain(h, " + foreign.Quote(parent) + ")"
-		if r.allow {
-			test += " && h != " + foreign.Quote(parent)
-		}
-	} else if strings.Contains(name, "*") {
+	if strings.Contains(name, "*") {
 		test = "h.matches(" + foreign.Quote("^"+stars(name)+"$") + ")"
 	}
 	if r.allow {
-		return match{[]string{"WebFetch"}, "size(action.hosts) > 0 && action.hosts.all(h, " + test + ")"}, ""
+		return match{tools: []string{"WebFetch"}, when: "size(action.hosts) > 0 && action.hosts.all(h, " + test + ")"}
 	}
-	return match{[]string{"WebFetch"}, "action.hosts.exists(h, " + test + ")"}, ""
+	return match{tools: []string{"WebFetch"}, when: "action.hosts.exists(h, " + test + ")"}
 }
 
 // agent reads the type of a sub-agent.
-func (r rule) agent() (match, string) {
+func (r rule) agent() match {
 	test := argument("subagent_type", r.spec)
 	if r.spec == "general-purpose" && !r.allow {
 		test = `!("subagent_type" in event.args) || ` + test // the default type
 	}
-	return match{[]string{"Agent", "Task"}, test}, ""
+	return match{tools: []string{"Agent", "Task"}, when: test}
 }
 
 // skill reads a skill's name, or name * for the name with anything after it.
-func (r rule) skill() (match, string) {
-	name := strings.TrimSuffix(strings.TrimSuffix(r.spec, ":*"), " *")
-	if r.allow && name != r.spec {
-		return match{}, "what follows the skill's name is not checked here"
+func (r rule) skill() match {
+	name := strings.TrimSuffix(r.spec, " *")
+	switch {
+	case strings.Contains(name, "*"):
+		return match{why: "expected the name of a skill, or the name with a space and *"}
+	case r.allow && name != r.spec:
+		return match{why: "what follows the skill's name is not checked here"}
 	}
-	return match{[]string{"Skill"}, argument("skill", name) + " || " + argument("command", name)}, ""
+	return match{tools: []string{"Skill"}, when: argument("skill", name) + " || " + argument("command", name)}
 }
 
 var parameter = engine.Regexp(`(?s)^([A-Za-z_]\w*):\s?(.+)$`)
 
 // argument reads Tool(argument:value), which can only deny and ask.
-func (r rule) argument() (match, string) {
+func (r rule) argument() match {
 	p := parameter().FindStringSubmatch(r.spec)
 	switch {
 	case p == nil:
-		return match{}, "the meaning of the parentheses is unknown for this tool"
+		return match{why: "the meaning of the parentheses is unknown for this tool"}
 	case r.allow:
-		return match{}, "Claude Code has no allow rules for the value of an argument"
+		return match{idle: "Claude Code has no allow rules for the value of an argument"}
 	}
-	return match{[]string{r.tool}, argument(p[1], p[2])}, ""
+	return match{tools: []string{r.tool}, when: argument(p[1], p[2])}
 }
 
 // argument is a condition on an argument of the call.

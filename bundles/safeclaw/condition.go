@@ -22,8 +22,10 @@ func (m *importer) condition(rule string, v foreign.Value) reading {
 		return exactly(never)
 	}
 	r := m.parts(rule, o)
-	if err := m.readable(r); err != nil {
-		return doubtful(fmt.Sprintf("the condition is too complex for one expression (%v): split the rule", err))
+	if r.cel != "" {
+		if err := m.read(r.cel); err != nil {
+			return doubtful(fmt.Sprintf("the condition is too complex for one expression (%v): split the rule", err))
+		}
 	}
 	return r
 }
@@ -102,6 +104,7 @@ func (m *importer) predicate(rule string, o foreign.Object, line int) reading {
 	m.resources = m.resources || word == "action.resource"
 	p := predicate{field, o.Get("value")}
 	if word == "action.type" {
+		m.types = true
 		m.names(rule, p.value)
 	}
 	switch operator {
@@ -199,20 +202,10 @@ func (p predicate) in() reading {
 }
 
 func (p predicate) commas(parts []string) reading {
-	var sure, all []string
-	for _, part := range parts {
-		trimmed := strings.TrimSpace(part)
-		if trimmed == part && part != "" {
-			sure = append(sure, part)
-		}
-		all = append(all, part, trimmed)
+	if slices.ContainsFunc(parts, func(s string) bool { return s == "" || strings.TrimSpace(s) != s }) {
+		return doubtful("white space around the commas, or nothing between them, may count in SafeClaw: write a list")
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	if len(sure) == len(parts) {
-		return exactly(p.oneOf(sure))
-	}
-	return between(p.oneOf(sure), p.oneOf(all), "white space around the commas, or nothing between them, may count in SafeClaw: write a list")
+	return exactly(p.oneOf(parts))
 }
 
 func (p predicate) oneOf(texts []string) expr {
@@ -245,7 +238,7 @@ func (m *importer) matches(rule string, p predicate, source string) reading {
 	}
 	m.wide = m.wide || counts().MatchString(pattern)
 	if maybeGuarded().MatchString(source) {
-		return between(never, e, fmt.Sprintf("the guard of SafeClaw may refuse the pattern %s, and then it never matched there", source))
+		return doubtful(fmt.Sprintf("the guard of SafeClaw may refuse the pattern %s, and then it never matched there", source))
 	}
 	return exactly(e)
 }
@@ -260,16 +253,4 @@ func (m *importer) hint(p predicate, source string) string {
 		return p.field + ".contains(…)"
 	}
 	return "when: " + p.field + ".matches(" + foreign.Quote(pattern) + ")"
-}
-
-// readable reports whether both readings can be used.
-func (m *importer) readable(r reading) error {
-	for _, e := range []expr{r.least, r.most} {
-		if e.cel != "" {
-			if err := m.read(e.cel); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -25,9 +25,7 @@
 //   - An effect other than allow, deny and require_approval denies.
 //
 // If SafeClaw's reading is unclear (a value that is not a string, a date without a zone)
-// or RE2 has no equivalent, there are two readings, and the stricter counts: a rule
-// that allows applies only where it certainly does, one that denies or asks wherever
-// it may.
+// or RE2 has no equivalent, the rule is left out, with a remark.
 //
 // Names and resources come from the classifiers, and those are not the same:
 // remarks say where.

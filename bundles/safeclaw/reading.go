@@ -133,33 +133,26 @@ func (e expr) fill(r *bundles.AccessRule) {
 	}
 }
 
-// reading is the possible meaning of a part of a policy: true at least where least is,
-// and at most where most is. They are equal if the meaning is known and can be
+// reading is the meaning of a part of a policy, unless it is unknown or cannot be
 // expressed.
 type reading struct {
-	least, most expr
-	why         []string // they differ
+	expr
+	why []string // there is none
 }
 
-func exactly(e expr) reading { return reading{least: e, most: e} }
+func exactly(e expr) reading { return reading{expr: e} }
 
-// unsure reports whether the meaning is unknown or cannot be expressed.
-func (r reading) unsure() bool { return len(r.why) > 0 }
-
-// between returns a reading between two conditions.
-func between(least, most expr, why string) reading { return reading{least, most, []string{why}} }
-
-// doubtful returns a reading with an unknown meaning.
-func doubtful(why string) reading { return between(never, always, why) }
+// doubtful returns a reading without a known meaning.
+func doubtful(why string) reading { return reading{why: []string{why}} }
 
 func (r reading) and(o reading) reading { return join(allOf, []reading{r, o}) }
 
 func join(f func([]expr) expr, list []reading) reading {
-	var least, most []expr
+	var parts []expr
 	var out reading
 	for _, r := range list {
-		least, most, out.why = append(least, r.least), append(most, r.most), append(out.why, r.why...)
+		parts, out.why = append(parts, r.expr), append(out.why, r.why...)
 	}
-	out.least, out.most = f(least), f(most)
+	out.expr = f(parts)
 	return out
 }

@@ -52,14 +52,11 @@ func suggestion(want string, keys []string) string {
 type importer struct {
 	policy    *foreign.Policy
 	read      foreign.Reader
-	always    string // id of the first rule that always applies
-	strict    bool   // that rule always applies only because it is read strictly
-	unsure    []int  // rules that ask and are read strictly
-	lines     []int  // of the rules of the list
-	resources bool   // some rule tests resources
-	unknown   bool   // some rule tests names that begin with unknown.
-	deepMCP   bool   // some rule names a tool of a server in parts
-	wide      bool   // some pattern counts characters
+	types     bool // some rule tests names of actions
+	resources bool // some rule tests resources
+	unknown   bool // some rule tests names that begin with unknown.
+	deepMCP   bool // some rule names a tool of a server in parts
+	wide      bool // some pattern counts characters
 }
 
 func (m *importer) head(top foreign.Object) {
@@ -121,58 +118,19 @@ func (m *importer) ignored(rule string, o foreign.Object, known ...string) {
 
 // rule adds a rule to the list.
 func (m *importer) rule(n int, v foreign.Value, o foreign.Object) {
-	if m.always != "" {
-		m.shadowed(n, v, o)
-		return
-	}
 	r := bundles.AccessRule{ID: m.name(n, v, o)}
 	m.ignored(r.ID, o, "id", "effect", "description", "condition", "schedule", "expiresAt", "name", "createdAt", "updatedAt")
 	r.Effect = m.effect(r.ID, "effect", o.Get("effect"))
 	r.Description, _ = o.Get("description").Text()
 	cond := m.condition(r.ID, o.Get("condition"))
-	when := m.schedule(&r, o.Get("schedule")).and(m.expiry(&r, o.Get("expiresAt")))
-	all := cond.and(when)
-	if all.unsure() {
-		m.policy.Drop(r.ID, v.Line, v.JSON(), "%s; %s", strings.Join(all.why, "; "), m.strictly(r.Effect))
-	}
-	chosen := all.most
-	if r.Effect == bundles.EffectAllow {
-		chosen = all.least
-	} else if all.unsure() && r.Effect == bundles.EffectApprove {
-		m.unsure = append(m.unsure, len(m.policy.List.Rules))
-	}
-	chosen.fill(&r)
-	m.add(r, v.Line)
-	m.strict = m.strict || m.always == r.ID && all.unsure()
-}
-
-func (m *importer) strictly(effect string) string {
-	if effect == bundles.EffectAllow {
-		return "here the rule allows only what it certainly allows there"
-	}
-	return "here the rule applies wherever it may apply there"
-}
-
-func (m *importer) add(r bundles.AccessRule, line int) {
-	m.policy.List.Rules = append(m.policy.List.Rules, r)
-	m.lines = append(m.lines, line)
-	if r.When == "" && r.Actions == nil && r.Schedule == nil && r.ExpiresAt == "" {
-		m.always = r.ID
-	}
-}
-
-// shadowed keeps a rule after one that always applies as a comment: a list with
-// rules that can never fire does not load.
-func (m *importer) shadowed(n int, v foreign.Value, o foreign.Object) {
-	id := m.name(n, v, o)
-	if m.strict {
-		m.policy.Drop(id, v.Line, v.JSON(), "left out, since rule %s, read strictly, always applies here and comes before this one; "+
-			"make that rule's condition exact and put this one back", m.always)
+	all := cond.and(m.schedule(&r, o.Get("schedule"))).and(m.expiry(&r, o.Get("expiresAt")))
+	if len(all.why) > 0 {
+		m.policy.Leave(r.ID, v.Line, v.JSON(), "%s; until an exact rule takes its place, the rules after it answer its calls",
+			strings.Join(all.why, "; "))
 		return
 	}
-	m.policy.Note(id, v.Line, "left out, since rule %s before it always applies: this one never fires in SafeClaw either; "+
-		"move it up if it should", m.always)
-	m.policy.Comment(id, fmt.Sprintf("never fires, since rule %s always applies: %s", m.always, v.JSON()))
+	all.fill(&r)
+	m.policy.Add(r, v.Line, v.JSON())
 }
 
 // name makes the rule's id, one that no other has.
@@ -190,9 +148,12 @@ func (m *importer) name(n int, v foreign.Value, o foreign.Object) string {
 	return id
 }
 
-// finish completes what depends on the whole list, and adds remarks about it.
+// finish adds remarks about the whole list.
 func (m *importer) finish() {
-	m.settle()
+	if m.types {
+		m.policy.Note("", 0, "rules for names of actions also apply to tools that SafeClaw does not know; "+
+			"to leave them out, add a condition on event.tool: %s", unknownTools("unknown."))
+	}
 	if m.resources {
 		m.policy.Note("", 0, "action.resource differs from SafeClaw's: secrets are replaced by other words, "+
 			"the text is cut at about 500 bytes instead of 200 characters, "+
@@ -205,23 +166,5 @@ func (m *importer) finish() {
 	}
 	if m.wide {
 		m.policy.Note("", 0, "in patterns, characters beyond U+FFFF (emoji) count as one here and as two in SafeClaw")
-	}
-}
-
-// settle makes rules that ask and are read strictly deny, if a later rule may deny
-// calls that they now match.
-func (m *importer) settle() {
-	list := &m.policy.List
-	for _, i := range m.unsure {
-		denies := list.Default == bundles.EffectDeny && m.always == "" ||
-			slices.ContainsFunc(list.Rules[i+1:], func(r bundles.AccessRule) bool { return r.Effect == bundles.EffectDeny })
-		if !denies {
-			continue
-		}
-		r := &list.Rules[i]
-		r.Effect = bundles.EffectDeny
-		m.policy.Note(r.ID, m.lines[i],
-			"denies instead of asking, since it may now come before a denial: make its condition exact and set require_approval again")
-		m.policy.Comment(r.ID, "denies instead of asking, since it may now come before a denial")
 	}
 }

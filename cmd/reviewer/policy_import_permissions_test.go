@@ -77,6 +77,9 @@ func events(lists ...[]engine.Event) []engine.Event {
 	return all
 }
 
+// long is the beginning of a command of which the end is not recorded as it is written.
+var long = "echo " + strings.Repeat("x", 2000) + "; "
+
 // permissionForms is every form of rule with calls that it is about and calls
 // that it is not about.
 var permissionForms = []struct {
@@ -85,22 +88,30 @@ var permissionForms = []struct {
 }{
 	{"deny", "Bash", shells("ls", "git push"), events(files("Read", "/srv/shop/a"), tools("mcp__a__b"))},
 	{"deny", "Bash(*)", shells("ls"), files("Read", "/srv/shop/a")},
-	{"deny", "Bash(git push)", shells("git push", "ls && git push", "sudo git push", "sh -c 'git push'", "X=1 git push", "git push; ls", "(git push)", "git  push"),
-		shells("git status", "git push origin", "echo 'git pushed'", "grep -r pushing .")},
-	{"deny", "Bash(git push *)", shells("git push", "git push origin main", "cd /x && git push -f", "git -C /x push origin", "timeout 5 git push x", "echo x | xargs git push origin"),
-		shells("git pushy", "git stash push", "echo push")},
+	{"deny", "Bash(git push)", shells("git push", "ls && git push", "X=1 git push", "git push; ls", "(git push)", "git  push", "echo $(git push)", "git push > out", "if git push; then :; fi", "git push &"),
+		shells("sudo git push", "sh -c 'git push'", "echo 'a; git push; b'", "cat <<E\ngit push\nE", "# git push\nls", "git status", "git push origin", "echo 'git pushed'", "grep -r pushing .")},
+	{"deny", "Bash(git push *)", shells("git push", "git push origin main", "cd /x && git push -f", "timeout 5 git push x", "echo x | xargs git push origin"),
+		shells("git pushy", "git stash push", "echo push", "git -C /x push origin", "echo x | xargs -n1 git push origin")},
 	{"ask", "Bash(npm publish:*)", shells("npm publish", "npm publish --tag next", "npm run build && npm publish --tag x"), shells("npm run publisher", "npm publisher")},
 	{"deny", "Bash(ls*)", shells("ls", "ls -la", "lsof"), shells("cat ls.txt", "git ls-files")},
 	{"deny", "Bash(ls *)", shells("ls", "ls -la"), shells("lsof")},
 	{"deny", "Bash(git * main)", shells("git checkout main", "git push origin main"), shells("git checkout dev", "npm run main")},
 	{"deny", "Bash(sudo:*)", shells("sudo ls", "cd /x; sudo -u bob rm a"), shells("ls", "echo pseudo")},
-	{"deny", "Bash(rm -rf *)", shells("rm -rf x", "find . -name y -print0 | xargs -0 rm -rf", "/bin/rm -rf x"), shells("rm x", "rm -r x")},
+	{"deny", "Bash(rm -rf *)", shells("rm -rf x", "ls | xargs rm -rf", "ls\nrm -rf x", "true ||rm -rf x"), shells("rm x", "rm -r x", "rm -rfv x", "/bin/rm -rf x", "rm -r -f x")},
+	{"deny", "Bash(rm -rf*)", shells("rm -rf x", "rm -rfv x", "rm -rf", long+"rm -rfv x"), shells("rm a.tmp", "rm -fr x", long+"rm a.tmp")},
+	{"deny", "Bash(git push --force*)", shells("git push --force", "git push --force-with-lease origin x"), shells("git push origin topic", "git push origin --force")},
+	{"ask", "Bash(* --force)", shells("git push --force", "rm x --force"), shells("git push --force x", "git push --forced")},
+	{"deny", "Bash(npm run test:*)", shells("npm run test", "npm run test x"), shells("npm run test:unit", "npm run testing")},
+	{"deny", "Bash(git:* push)", shells("git:x push"), shells("git push", "git pull push")},
+	{"deny", "Bash(echo 'a; b' *)", shells("echo 'a; b' c"), shells("echo a; b c")},
+	{"deny", "Bash(échø ü*)", shells("échø über"), shells("échø o")},
 	{"deny", "Bash(./scripts/deploy.sh:*)", shells("./scripts/deploy.sh", "./scripts/deploy.sh prod", "cd /x && ./scripts/deploy.sh"), shells("./scripts/build.sh", "cat scripts/deploy.shx")},
 	{"deny", "Bash(export *)", shells("export A=1", "ls; export A=1"), shells("ls exports")},
-	{"deny", "Bash(kubectl --context prod *)", shells("kubectl --context prod get pods", "kubectl --context=prod delete pod x"), shells("kubectl --context dev get pods")},
+	{"deny", "Bash(kubectl --context prod *)", shells("kubectl --context prod get pods"), shells("kubectl --context=prod delete pod x", "kubectl --context dev get pods")},
 	{"allow", "Bash(npm run *)", shells("npm run", "npm run build", "npm run test -- --watch"),
 		shells("npm install", "npm run build && rm -rf x", "npm run build; X=1", "npm run build > ~/.bashrc", "npm run $(cat x)", "npm run `cat x`", "sudo npm run x", "npm run a\nrm b", "npm running", "X=1 npm run build", "npm run a & rm b", "npm run a | sh")},
-	{"allow", "Bash(go test:*)", shells("go test", "go test ./..."), shells("go testing", "go vet", "watch go test")},
+	{"allow", "Bash(go test:*)", shells("go test", "go test ./...", "go test && go test -v; go test | go test", "timeout 60 go test", "go test 2>&1"), shells("X=1 go test", "go test > out", "(go test)", "! go test", "go  test", "go testing", "go vet", "watch go test")},
+	{"allow", "Bash(echo *)", shells("echo x"), shells(long + "echo y")},
 	{"allow", "Bash(make)", shells("make"), shells("make all", "make; ls")},
 	{"allow", "Bash(find *)", shells("find . -name x"), shells("find . -name x -exec rm {} +", "find . -delete; ls")},
 	{"allow", "Bash(git * main)", shells("git checkout main"), shells("git checkout main x", "git push & git pull main")},
@@ -109,15 +120,16 @@ var permissionForms = []struct {
 	{"deny", "Read(./.env)", events(files("Read", "/srv/shop/.env", "/srv/shop/.ENV"), files("Edit", "/srv/shop/.env"), files("Grep", "/srv/shop/.env"), shells("cat .env", "cp .env /tmp/x", "rm .env")),
 		events(files("Read", "/srv/shop/.envrc", "/srv/other/.env", "/srv/shop/env"), shells("ls", "cat x.env"))},
 	{"deny", "Read(~/.ssh/**)", events(files("Read", "/home/anna/.ssh/id_rsa", "/home/anna/.ssh/a/b"), shells("cat ~/.ssh/config", "cat /home/anna/.ssh/config", "rm -rf ~/.ssh")),
-		files("Read", "/home/anna/.sshx", "/srv/shop/.ssh/x")},
-	{"deny", "Read(//etc/*.conf)", events(files("Read", "/etc/a.conf"), shells("cat /etc/a.conf")), files("Read", "/etc/a/b.txt", "/srv/shop/etc/a.conf", "/etc/hosts")},
+		files("Read", "/home/anna/.sshx", "/srv/shop/.ssh/x", "/home/bob/.ssh/x", "/root/.ssh/x")},
+	{"deny", "Read(//etc/*.conf)", events(files("Read", "/etc/a.conf"), shells("cat /etc/a.conf")), append(shells("/etc/x < b.conf"), files("Read", "/etc/a/b.txt", "/srv/shop/etc/a.conf", "/etc/hosts")...)},
 	{"deny", "Edit(/src/**)", events(files("Edit", "/srv/shop/src/a/b.go"), files("Write", "/srv/shop/src/c.go"), shells("sed -i s/a/b/ src/x.go", "echo x > src/y")),
-		events(files("Read", "/srv/shop/src/a.go"), files("Edit", "/srv/shop/a/src/b.go", "/srv/shop/srcs/a"), shells("cat src/a.go"))},
+		events(files("Read", "/srv/shop/src/a.go"), files("Edit", "/srv/shop/a/src/b.go", "/srv/shop/srcs/a", "/home/anna/src/a", "/src/a"), shells("cat src/a.go"))},
 	{"deny", "Edit(*.lock)", events(files("Edit", "/srv/shop/a/b/yarn.lock"), shells("rm yarn.lock")), files("Edit", "/srv/shop/lock.go", "/srv/other/yarn.lock")},
 	{"deny", "Edit(docs/**/*.md)", files("Edit", "/srv/shop/docs/a.md", "/srv/shop/docs/x/y/a.md"), files("Edit", "/srv/shop/docs/a.txt")},
 	{"ask", "Edit(build/)", files("Write", "/srv/shop/build/x"), files("Write", "/srv/shop/builds/x")},
 	{"ask", "Edit(file[0-9]?.txt)", files("Write", "/srv/shop/file1a.txt"), files("Write", "/srv/shop/filexa.txt", "/srv/shop/file1.txt")},
-	{"deny", "Write(./secret)", files("Edit", "/srv/shop/secret"), files("Read", "/srv/shop/secret")},
+	{"deny", "Edit(docs/a.md)", files("Edit", "/srv/shop/docs/a.md"), files("Edit", "/srv/shop/x/docs/a.md")},
+	{"deny", "Edit(*)", files("Edit", "/srv/shop/a/b"), files("Edit", "/srv/other/a")},
 	{"deny", "Edit", events(files("Edit", "/srv/shop/a"), files("Write", "/srv/shop/a")), files("Read", "/srv/shop/a")},
 	{"deny", "Read", events(files("Read", "/srv/shop/a"), files("Grep", "/srv/shop/a")), files("Write", "/srv/shop/a")},
 	{"allow", "Edit(/src/**)", events(files("Edit", "/srv/shop/src/a/b.go"), files("Write", "/srv/shop/src/c.go")), events(files("Edit", "/srv/shop/a.go", "/srv/shop/src/../a.go", "/srv/shop/src"), shells("touch src/a"))},
@@ -128,7 +140,7 @@ var permissionForms = []struct {
 	{"allow", "Read", files("Read", "/srv/shop/a"), files("Grep", "/srv/shop/a")},
 
 	{"deny", "WebFetch(domain:example.com)", fetches("https://example.com/a", "https://EXAMPLE.com:8443/"), events(fetches("https://www.example.com/", "https://example.com.evil.test/"), shells("curl https://example.com"))},
-	{"deny", "WebFetch(domain:*.example.com)", fetches("https://www.example.com/", "https://a.b.example.com/"), fetches("https://badexample.com/")},
+	{"deny", "WebFetch(domain:*.example.com)", fetches("https://www.example.com/", "https://a.b.example.com/"), fetches("https://badexample.com/", "https://example.com/")},
 	{"allow", "WebFetch(domain:*.example.com)", fetches("https://www.example.com/"), fetches("https://example.com/", "https://badexample.com/")},
 	{"allow", "WebFetch(domain:example.com)", fetches("https://example.com/"), fetches("https://www.example.com/")},
 	{"deny", "WebFetch", fetches("https://example.com/"), tools("WebSearch")},
@@ -159,8 +171,8 @@ func TestImportedPermissions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := permissions.Import("settings.json", raw, cel.Validate)
-		if err != nil || p.Lost() > 0 || len(p.List.Rules) != 1 {
+		p, err := permissions.Import("settings.json", raw, false, cel.Validate)
+		if err != nil || p.Counts.Carried != 1 || len(p.List.Rules) != 1 {
 			t.Fatalf("%s %s: %v, %+v", f.key, f.rule, err, p)
 		}
 		p.List.ID = fmt.Sprintf("list%d", n)
@@ -201,7 +213,7 @@ func TestImportedPermissionsOfLargeCalls(t *testing.T) {
 	}
 	var layer []string
 	for n, rule := range rules {
-		p, err := permissions.Import("settings.json", []byte(fmt.Sprintf(`{"deny": [%q]}`, rule)), cel.Validate)
+		p, err := permissions.Import("settings.json", []byte(fmt.Sprintf(`{"deny": [%q]}`, rule)), false, cel.Validate)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +275,7 @@ func TestImportedPermissionsOfLinks(t *testing.T) {
 	world := classify.LocalWorld("/home/anna", "", nil)
 	for _, key := range []string{"deny", "allow"} {
 		for _, rule := range []string{"Edit(/src/**)", "Edit(src/link)", "Edit(//etc/**)"} {
-			p, err := permissions.Import("settings.json", []byte(fmt.Sprintf(`{%q: [%q]}`, key, rule)), cel.Validate)
+			p, err := permissions.Import("settings.json", []byte(fmt.Sprintf(`{%q: [%q]}`, key, rule)), false, cel.Validate)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -233,7 +233,7 @@ func TestImportedSafeclawAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, raw)
 		}
-		if p.Lost() > 0 {
+		if p.Counts.Left > 0 {
 			t.Fatalf("something was not converted: %+v\n%s", p.Remarks, raw)
 		}
 		p.List.ID = fmt.Sprintf("list%d", n)

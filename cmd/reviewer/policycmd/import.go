@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/foreign"
@@ -23,10 +24,10 @@ func policyImportCommand(a *cli.App) *cobra.Command {
 		Example: "  reviewer policy import claude-permissions .claude/settings.json -o policy/access/client.yaml",
 		Short:   "Convert another tool's policy into an access list",
 		Long: "Reads a policy of another tool and writes an access list, a file for a layer's access\n" +
-			"folder. Differences are reported on standard error, one per line, with\n" +
-			"the rule's id. Exit codes: 0 everything that affects decisions was converted, 1 the file could\n" +
-			"not be read, 2 some rules could not be converted exactly,\n" +
-			"3 usage error.",
+			"folder. A rule that cannot be carried over exactly is left out and kept as a comment. Each\n" +
+			"is reported on standard error with its line and id, and so is the number of rules carried\n" +
+			"over and left out. Exit codes: 0 all rules were carried over, 1 the file could not be read,\n" +
+			"2 some rules were left out, 3 usage error.",
 	}
 	return cli.Group(cmd, importSafeclawCommand(a), importPermissionsCommand(a))
 }
@@ -132,13 +133,19 @@ func (i *importing) header(file string, p *foreign.Policy) []string {
 	}
 }
 
-// loads checks that the written list can be read.
+// loads checks that the written list passes policy check: it is read, compiled, and
+// none of its rules is shadowed. An error names the rule.
 func loads(content []byte) error {
 	lists, err := bundles.ParseAccess("list", content)
 	if err != nil {
 		return fmt.Errorf("the generated list does not load: %w", err)
 	}
 	for _, l := range lists {
+		for i, r := range l.Rules {
+			if n := slices.IndexFunc(l.Rules[:i], func(o bundles.AccessRule) bool { return o.Covers(r) }); n >= 0 {
+				return fmt.Errorf("the generated list does not load: rule %s can never fire after rule %s", r.ID, l.Rules[n].ID)
+			}
+		}
 		host, err := cel.Compile(wiring.AccessConditions(l))
 		if err != nil {
 			return fmt.Errorf("the generated list does not compile: %w", err)
@@ -150,7 +157,7 @@ func loads(content []byte) error {
 	return nil
 }
 
-// printMessages prints the messages, and counts the rules that were not converted.
+// printMessages prints the messages, and counts the rules by what became of them.
 func printMessages(a *cli.App, file string, p *foreign.Policy) error {
 	for _, r := range p.Remarks {
 		place, about := file, ""
@@ -162,8 +169,12 @@ func printMessages(a *cli.App, file string, p *foreign.Policy) error {
 		}
 		fmt.Fprintf(a.Stderr, "%s: %s%s\n", place, about, term.OneLine(r.Text, maxRemark))
 	}
-	if n := p.Lost(); n > 0 {
-		return cli.Findings("%s: rules not converted exactly: %d; the messages above say which and what to do", file, n)
+	n := p.Counts
+	fmt.Fprintf(a.Stderr, "%s: %s carried over, %d left out, %d without effect\n",
+		file, term.Counted(n.Carried, "rule", "rules"), n.Left, n.Idle)
+	if n.Left > 0 {
+		return cli.Findings("%s: rules left out, since they cannot be carried over exactly: %d; "+
+			"the messages above say why; write access rules with the same meaning", file, n.Left)
 	}
 	return nil
 }

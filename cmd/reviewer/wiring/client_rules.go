@@ -2,6 +2,8 @@ package wiring
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/permissions"
@@ -18,7 +20,7 @@ type ClientRules struct {
 
 // ReadClientRules reads the permission rules of a settings file of Claude Code.
 func ReadClientRules(file string, raw []byte) (*ClientRules, error) {
-	policy, err := permissions.Import(file, raw, cel.Validate)
+	policy, err := permissions.Import(file, raw, Personal(file), cel.Validate)
 	if err != nil {
 		return nil, err
 	}
@@ -33,4 +35,11 @@ func ReadClientRules(file string, raw []byte) (*ClientRules, error) {
 	}
 	rules.Matcher, err = cel.Compile(AccessConditions(policy.List))
 	return rules, err
+}
+
+// Personal reports whether a settings file of Claude Code is a person's, not a project's.
+func Personal(file string) bool {
+	full, err := filepath.Abs(file)
+	home, unknown := os.UserHomeDir()
+	return err == nil && unknown == nil && filepath.Dir(full) == filepath.Join(home, ".claude")
 }
