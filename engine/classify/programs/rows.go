@@ -100,7 +100,7 @@ func (r *rowReader) asksUsage(p rows.Program) bool {
 // notes applies all cases whose conditions are true.
 func (r *rowReader) notes(cases []rows.Case) {
 	for _, n := range cases {
-		if r.holds(n) {
+		if r.holds(n, false) {
 			r.steps(n)
 		}
 	}
@@ -209,7 +209,7 @@ func (r *rowReader) reread(p rows.Program) {
 // cases applies the first case whose conditions are true, or else the row's own function.
 func (r *rowReader) cases(p rows.Program) {
 	for _, one := range p.Cases {
-		if r.holds(one) {
+		if r.holds(one, true) {
 			r.steps(one)
 			return
 		}
@@ -272,14 +272,15 @@ func (r *rowReader) on(options string) bool { return r.On(false, strings.Fields(
 // it on.
 func (r *rowReader) surely(options string) bool { return r.On(true, strings.Fields(options)...) }
 
-// holds reports whether all conditions of a case are true. Where an option may be switched
-// off, it counts if that makes the call worse.
-func (r *rowReader) holds(c rows.Case) bool {
+// holds reports whether all conditions of a case are true, which applies instead of those
+// after it or in addition. Where an option may be switched off, it counts if that makes the
+// call worse.
+func (r *rowReader) holds(c rows.Case, instead bool) bool {
 	r.behind = 0
 	given, without, valued := r.given, r.on, r.valued
 	if onlyTries(c) {
 		given, without, valued = r.surely, r.given, r.lastValued
-	} else if onlyReads(c) {
+	} else if instead && onlyReads(c) {
 		given, without, valued = r.on, r.given, r.lastValued
 	}
 	return r.named(c.Sub) && r.called(c.Names) && r.means(c.Means) && (c.Option == "" || given(c.Option)) &&

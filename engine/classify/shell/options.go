@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
-	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // Options are a program's arguments, parsed by its grammar.
@@ -156,43 +155,6 @@ func (o Options) Has(names ...string) bool {
 		}
 	}
 	return false
-}
-
-// On reports whether one of the options is on: the last of them, and of those that negate
-// them (--no-name), decides. One with a value that means off, or may mean it, is off; if sure,
-// so is one with any value that does not mean on.
-func (c *Call) On(sure bool, names ...string) bool {
-	on := false
-	for _, opt := range c.Opts.List {
-		if slices.ContainsFunc(names, opt.Matches) {
-			on = !c.off(opt, sure)
-		} else if slices.ContainsFunc(names, opt.negates) || slices.ContainsFunc(names, opt.respells) && c.off(opt, sure) {
-			on = false
-		}
-	}
-	return on
-}
-
-// off reports whether an option is given with a value that switches it off.
-func (c *Call) off(opt Option, sure bool) bool {
-	text := func(a abstract.Arg) string { return strings.ToLower(a.Text) }
-	offs := c.Shell.In.Rows.Words("programs.switched_off")
-	switch {
-	case opt.typed && !sure:
-		return false
-	case opt.Has || opt.Value.Text != "":
-		return !opt.Value.Known() || slices.Contains(offs, text(opt.Value)) ||
-			sure && !slices.Contains(c.Shell.In.Rows.Words("programs.switched_on"), text(opt.Value))
-	case opt.next == nil || opt.next.Known():
-		return opt.next != nil && slices.Contains(offs, text(*opt.next))
-	}
-	maybe := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(abstract.Holes, r) {
-			return '*'
-		}
-		return r
-	}, text(*opt.next))
-	return slices.ContainsFunc(offs, func(word string) bool { return wildcard.Text(maybe, word) })
 }
 
 // negates reports whether the option is --no-name or, for --no-name, --name.
