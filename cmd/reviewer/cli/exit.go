@@ -146,9 +146,15 @@ func helpErrors(root *cobra.Command) *error {
 		cmd.SetOut(&text)
 		help(cmd, args)
 		cmd.SetOut(out)
-		if _, err := out.Write(text.Bytes()); err != nil {
+		if _, err := out.Write(plainSwitches(text.Bytes())); err != nil {
 			failed = &ExitError{ExitFailed, err}
 		}
 	})
 	return &failed
+}
+
+// plainSwitches leaves out the values that pflag lists for each switch, and keeps the columns.
+func plainSwitches(help []byte) []byte {
+	const values = "[=true|false]"
+	return bytes.ReplaceAll(help, []byte(values), bytes.Repeat([]byte(" "), len(values)))
 }
