@@ -3,6 +3,7 @@ package bundles
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -312,6 +313,44 @@ func TestAssemble(t *testing.T) {
 	}
 	if _, there := e.Settings["catalog"]; there {
 		t.Error("the catalogue is among the settings")
+	}
+}
+
+// Policies share layers, as the cases and mutants of a policy do: none changes what
+// another one has.
+func TestAssembleSharedLayers(t *testing.T) {
+	row := "{id: org.a, severity: low, decision: %s, message: m, match: {commands: [make]}}"
+	org := layer(t, Organisation, "policies/organisation/data.yaml", "limits: {hosts: 3}", "rules/a.yaml", fmt.Sprintf(row, "ask"),
+		"access/a.yaml", "{id: tools, default: allow, rules: [{id: nc, effect: deny, message: m, tools: [Nc]}]}",
+		"detectors/a.yaml", "{id: org.key, title: a key, pattern: 'KEY-[0-9]{4}', examples: {match: [KEY-1234], no_match: [KEY]}}")
+	before := Normal(org.Data)
+	verdicts := []string{"warn", "ask", "block"}
+	var made [30]*Effective
+	var all sync.WaitGroup
+	for i := range made {
+		all.Go(func() {
+			changed, err := org.WithFile("rules/a.yaml", []byte(fmt.Sprintf(row, verdicts[i%3])))
+			if err == nil {
+				made[i], err = Assemble(shippedBundle(t), changed)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if d := cmp.Diff(before, Normal(org.Data)); d != "" {
+		t.Errorf("the layer's own data has changed: %s", d)
+	}
+	for i, e := range made {
+		if t.Failed() {
+			return
+		}
+		own := e.Data["policies"].(map[string]any)["organisation"].(map[string]any)
+		row := own[CatalogueKey].(map[string]any)["org.a"].(map[string]any)
+		if row["decision"] != verdicts[i%3] || own[AccessKey] == nil || own[DetectorsKey] == nil || own["limits"] == nil {
+			t.Errorf("policy %d has %v, want %s", i, own, verdicts[i%3])
+		}
 	}
 }
 

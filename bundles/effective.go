@@ -222,7 +222,7 @@ func (e *Effective) join(settings map[string]any) error {
 	for _, l := range e.Layers {
 		at := settings
 		if l.Layer != Base {
-			at = l.OwnData()
+			at = maps.Clone(l.OwnData()) // other policies have the same layer
 			policies[l.Layer] = at
 		}
 		catalogue := map[string]any{}
@@ -300,7 +300,8 @@ func (l *Bundle) joinAccess(at map[string]any, owner map[string]string) error {
 	return errors.Join(errs...)
 }
 
-// OwnData returns the data of a layer above the base.
+// OwnData returns the data of a layer above the base. It is the bundle's own, which
+// several policies share.
 func (b *Bundle) OwnData() map[string]any {
 	if p, ok := b.Data["policies"].(map[string]any); ok {
 		if m, ok := p[b.Layer].(map[string]any); ok {

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -334,17 +333,13 @@ func (d *differ) data(a, b *bundles.Effective) error {
 	return nil
 }
 
-// ownData lists a layer's data except for data derived from its rows.
+// ownData lists a layer's data.
 func ownData(l *bundles.Bundle) map[string]leaf {
 	all := map[string]leaf{}
 	if l == nil {
 		return all
 	}
 	doc, _ := bundles.Normal(l.OwnData()).(map[string]any)
-	doc = maps.Clone(doc)
-	for _, made := range []string{bundles.CatalogueKey, bundles.AccessKey, bundles.DetectorsKey} {
-		delete(doc, made)
-	}
 	leavesBelow(nil, "", doc, all)
 	return all
 }
