@@ -40,10 +40,22 @@ type testRule struct {
 // TestOptions control how tests are run.
 type TestOptions struct {
 	Timeout  time.Duration          // of a test; 0: five seconds
+	Limit    Limit                  // applies Timeout; nil: it is wall-clock time
 	Parallel int                    // tests at a time; 0: as many as there are processors
 	Selected func(name string) bool // by the full name; nil: all
 	Coverage *Coverage              // nil: not asked for
 	Trace    bool                   // results of failed tests contain a trace
+}
+
+// Limit returns a context that ends when a test has taken too much time.
+type Limit func(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc)
+
+// within applies the limit on a test.
+func (o TestOptions) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.Limit == nil {
+		o.Limit = context.WithTimeout
+	}
+	return o.Limit(ctx, cmp.Or(o.Timeout, usualTimeout))
 }
 
 // TestResult is the result of a test, or of one case of a test that has several.
@@ -233,8 +245,12 @@ func (s *TestSuite) run(ctx context.Context, names []string, o TestOptions, trac
 		return nil, fmt.Errorf("open data: %w", err)
 	}
 	defer s.store.Abort(ctx, txn)
+	timeout := cmp.Or(o.Timeout, usualTimeout)
+	if o.Limit != nil {
+		timeout = 24 * time.Hour // these ended within the limit before (see quickly)
+	}
 	r := tester.NewRunner().SetCompiler(s.compiler).SetStore(s.store).
-		RaiseBuiltinErrors(true).SetTimeout(cmp.Or(o.Timeout, usualTimeout)).
+		RaiseBuiltinErrors(true).SetTimeout(timeout).
 		SetParallel(cmp.Or(o.Parallel, runtime.NumCPU())).Filter(filter(names))
 	if trace {
 		r.EnableTracing(true)

@@ -140,7 +140,7 @@ func (q *quick) test(ctx context.Context, c compiledTest) *tester.Result {
 
 // value returns the result of evaluating a test; nil: it is undefined.
 func (q *quick) value(ctx context.Context, c compiledTest, printed *bytes.Buffer, options []opa.EvalOption) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(q.Timeout, usualTimeout))
+	ctx, cancel := q.within(ctx)
 	defer cancel()
 	var failed []topdown.Error
 	query, err := opa.New(

@@ -437,7 +437,10 @@ func TestNoSecretOfACrashShows(t *testing.T) {
 			broken.Stdin, broken.Stdout, broken.Stderr = bytes.NewReader(event), &out, &errs
 			code := run(t.Context(), &broken, strings.Fields(line))
 			w.clean(line, slices.Concat(out.Bytes(), errs.Bytes()))
-			want := cli.ExitFindings
+			want := cli.ExitFailed
+			if line == "hook claude-code PreToolUse" {
+				want = 2 // a denial
+			}
 			if strings.HasSuffix(line, "PostToolUse") {
 				want = cli.ExitOK // there is nothing to deny any more
 			} else if !strings.Contains(errs.String(), "internal error (string)") {

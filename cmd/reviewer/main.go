@@ -49,17 +49,19 @@ func collectLater() {
 	runtime.AddCleanup(garbage, func(percent int) { debug.SetGCPercent(percent) }, usual)
 }
 
-// run executes a command line and returns its exit code. A panic exits with 2, as the
-// runtime does, which is a denial for the hook; but the runtime's output, which can
-// contain secrets, is not printed.
+// run executes a command line and returns its exit code. A panic of the hook exits with 2, as
+// the runtime does, which is a denial; other commands exit with 1, since 2 means findings. The
+// runtime's output, which can contain secrets, is not printed.
 func run(ctx context.Context, a *cli.App, args []string) (code int) {
+	root := rootCommand(a)
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintln(a.Stderr, "reviewer:", a.Crashed(p))
-			code = cli.ExitFindings
+			if code = cli.ExitFailed; forHook(root, args) {
+				code = cli.ExitFindings
+			}
 		}
 	}()
-	root := rootCommand(a)
 	usage := a.UsageBeforeRun(root)
 	root.SetArgs(args)
 	err := usage(root.ExecuteContext(ctx))
@@ -113,6 +115,8 @@ func policyCommand(a *cli.App) *cobra.Command {
 		Example: "  reviewer policy new bundle policy --name shop\n  reviewer policy check ./policy\n  reviewer policy test ./policy",
 		Short:   "Write, test, sign, ship and inspect policies",
 		Long:    cli.ExitHelp(),
+
+		PersistentPreRun: func(*cobra.Command, []string) { cli.AbortIfFatal() },
 	}
 	cli.Group(cmd)
 	for _, section := range []struct {

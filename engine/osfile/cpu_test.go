@@ -1,6 +1,7 @@
 package osfile
 
 import (
+	"context"
 	"runtime"
 	"testing"
 	"time"
@@ -21,5 +22,21 @@ func TestCPUTime(t *testing.T) {
 	}
 	if ThreadTime()-thread < 30*time.Millisecond || ProcessTime()-process < 20*time.Millisecond {
 		t.Errorf("thread %s, process %s after %d rounds", ThreadTime()-thread, ProcessTime()-process, n)
+	}
+}
+
+// TestWithCPUTime: only CPU time counts against the limit.
+func TestWithCPUTime(t *testing.T) {
+	start := ProcessTime()
+	ctx, cancel := WithCPUTime(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	for n := 0; ctx.Err() == nil && ProcessTime()-start < 30*time.Second; n++ {
+	}
+	if used := ProcessTime() - start; context.Cause(ctx) != context.DeadlineExceeded || used < 50*time.Millisecond {
+		t.Errorf("%v after %s of CPU time", context.Cause(ctx), used)
+	}
+	ctx, cancel = WithCPUTime(context.Background(), time.Hour)
+	if cancel(); context.Cause(ctx) != context.Canceled {
+		t.Errorf("after the end of the work: %v", context.Cause(ctx))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 )
 
 // Crashed records the origin of a panic, and returns an error about it. The value of
@@ -21,6 +22,14 @@ func (a *App) Crashed(p any) string {
 		return text // best effort: no answer depends on it
 	}
 	return text + ", with the file " + path
+}
+
+// AbortIfFatal lets an error that nothing can recover from, such as too little memory, end this
+// process by a signal (an exception on Windows) and without a core dump: the runtime would exit
+// with 2, which means findings.
+func AbortIfFatal() {
+	noCoreDump()
+	debug.SetTraceback("crash")
 }
 
 // trace lists the stack without values: the runtime's own stack trace contains

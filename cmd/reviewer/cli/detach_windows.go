@@ -11,3 +11,5 @@ import (
 func detached(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 }
+
+func noCoreDump() {} // Windows writes none unless an administrator asks for it

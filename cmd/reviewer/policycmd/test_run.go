@@ -65,7 +65,7 @@ func (t *policyTest) flags(cmd *cobra.Command) {
 		cli.PolicyFlag+"; cases run against it (default: the one that contains them, else the active one)")
 	f.StringVarP(&t.run, "run", "r", "", "run only tests whose name matches this regular expression")
 	f.IntVarP(&t.parallel, "parallel", "p", 0, "number of tests to run at a time (default: the number of processors)")
-	f.DurationVar(&t.timeout, "timeout", 5*time.Second, "time limit for each test")
+	f.DurationVar(&t.timeout, "timeout", 5*time.Second, "CPU time limit for each test")
 	f.BoolVar(&t.failOnEmpty, "fail-on-empty", true, "fail if there are no tests")
 	f.BoolVarP(&t.verbose, "verbose", "v", false, "also list passed tests")
 	f.BoolVar(&t.explain, "explain", false, "explain failed tests in full")

@@ -72,7 +72,10 @@ func Mutate(ctx context.Context, s Subject, o MutateOptions) (*Mutation, error) 
 	if err != nil {
 		return nil, err
 	}
-	m := &Mutation{Mutants: b.run(ctx, trials, o.Tried)}
+	m := &Mutation{}
+	if m.Mutants, err = b.run(ctx, trials, o.Tried); err != nil {
+		return nil, err
+	}
 	m.Duration = time.Since(start)
 	return m, ctx.Err()
 }
@@ -121,7 +124,11 @@ func (t *trial) bench(ctx context.Context) (*mutationBench, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, suite := range append(suites, t.run(ctx, counted)...) {
+	more, err := t.run(ctx, counted)
+	if err != nil {
+		return nil, err
+	}
+	for _, suite := range append(suites, more...) {
 		for _, test := range suite.Tests {
 			if test.Status == report.Fail || test.Status == report.Error {
 				failed = append(failed, test)
@@ -193,36 +200,24 @@ func (b *mutationBench) trials(only string) ([]attempt, error) {
 
 // run tries mutants, several at a time. Those that are not valid policies are left
 // out.
-func (b *mutationBench) run(ctx context.Context, list []attempt, tried func(done, all int)) []mutant.Mutant {
-	if tried == nil {
-		tried = func(int, int) {}
-	}
+func (b *mutationBench) run(ctx context.Context, list []attempt, tried func(done, all int)) ([]mutant.Mutant, error) {
 	outcomes := make([]string, len(list))
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range b.Parallel {
-		workers.Go(func() {
-			for i := range next {
-				if outcome, valid := list[i].kill(ctx); valid {
-					outcomes[i] = outcome
-				}
-			}
-		})
+	name := func(i int) string {
+		m := list[i].Mutant
+		return fmt.Sprintf("%s:%d: %s -> %s", m.File, m.Line, m.Before, m.After)
 	}
-	for i := range list {
-		tried(i, len(list))
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	tried(len(list), len(list))
+	err := each(b.Parallel, len(list), tried, name, func(i int) {
+		if outcome, valid := list[i].kill(ctx); valid {
+			outcomes[i] = outcome
+		}
+	})
 	all := []mutant.Mutant{}
 	for i, a := range list {
 		if a.Outcome = outcomes[i]; a.Outcome != "" {
 			all = append(all, a.Mutant)
 		}
 	}
-	return all
+	return all, err
 }
 
 // attemptOn is what one attempt does to the jobs: whether a job's policy decides
@@ -248,7 +243,7 @@ func (b *mutationBench) anyFails(ctx context.Context, on *attemptOn, jobs []int)
 // fails reports whether a job fails under a change. It runs only if the change affects
 // one of its decisions.
 func (b *mutationBench) fails(ctx context.Context, on *attemptOn, i int) bool {
-	short, cancel := context.WithTimeout(ctx, b.Timeout)
+	short, cancel := b.limit(ctx, b.Timeout)
 	defer cancel()
 	if j, asked := b.jobs[i], b.books[i].asked; j.kind != kindDetector && (len(asked) == 0 || !on.differ(short, b.books[i])) {
 		return false
@@ -405,7 +400,7 @@ func (b *mutationBench) decides(ctx context.Context, p *policy, book *decisionLo
 // under is a trial whose policies come from elsewhere.
 func (b *mutationBench) under(source func(context.Context, cases.Case) (*policy, error)) *trial {
 	r := NewRunner(b.Env, b.Layers...)
-	r.timeout, r.source = b.Timeout, source
+	r.timeout, r.limit, r.source = b.Timeout, b.limit, source
 	return &trial{Subject: b.Subject, Options: b.Options, runner: r, effective: b.effective, policy: b.policy, finders: b.finders}
 }
 
@@ -430,7 +425,7 @@ func (b *mutationBench) anyTestFails(ctx context.Context, m *rego.Change, tests 
 
 func (b *mutationBench) testsFail(ctx context.Context, changed *rego.Changed, host *rego.Host, tests []int) bool {
 	return slices.ContainsFunc(tests, func(i int) bool {
-		short, cancel := context.WithTimeout(ctx, b.Timeout)
+		short, cancel := b.limit(ctx, b.Timeout)
 		defer cancel()
 		holds, _ := b.notes[i].Holds(short, changed, host)
 		return !holds && ctx.Err() == nil

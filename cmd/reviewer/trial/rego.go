@@ -19,7 +19,7 @@ func (t *trial) rego(ctx context.Context) ([]report.Suite, error) {
 	if err != nil {
 		return nil, t.uncompiled("tests", err)
 	}
-	o := rego.TestOptions{Timeout: t.Timeout, Parallel: t.Parallel, Trace: t.Explain}
+	o := rego.TestOptions{Timeout: t.Timeout, Limit: t.limit, Parallel: t.Parallel, Trace: t.Explain}
 	if t.Options.Run != nil {
 		o.Selected = t.selected
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/detect"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -26,7 +27,7 @@ type Options struct {
 	Env      engine.Env
 	Run      *regexp.Regexp // of the names of tests; nil: all
 	Parallel int            // tests at a time; 0: as many as there are processors
-	Timeout  time.Duration  // of a test; 0: five seconds
+	Timeout  time.Duration  // CPU time of a test; 0: five seconds
 	Coverage bool
 	Explain  bool                // explain failed tests in full
 	Done     func(done, all int) // called as tests end; may be nil
@@ -43,6 +44,12 @@ const (
 
 // usualTimeout stops a test that does not end.
 const usualTimeout = 5 * time.Second
+
+// limit returns a context that ends when a test has used so much CPU time. Tests that run at a
+// time share that of the process.
+func (o *Options) limit(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	return osfile.WithCPUTime(ctx, timeout*time.Duration(o.Parallel))
+}
 
 // job is one test that has not run yet.
 type job struct {
@@ -67,7 +74,11 @@ func Run(ctx context.Context, s Subject, o Options) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Suites = append(tests, t.run(ctx, t.jobs())...)
+	suites, err := t.run(ctx, t.jobs())
+	if err != nil {
+		return nil, err
+	}
+	r.Suites = append(tests, suites...)
 	slices.SortStableFunc(r.Suites, func(a, b report.Suite) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Kind, b.Kind))
 	})
@@ -93,7 +104,7 @@ type trial struct {
 
 func newTrial(ctx context.Context, s Subject, o Options) (*trial, error) {
 	t := &trial{Subject: s, Options: o, runner: NewRunner(o.Env, s.Layers...)}
-	t.runner.timeout, t.runner.explain = o.Timeout, o.Explain
+	t.runner.timeout, t.runner.limit, t.runner.explain = o.Timeout, o.limit, o.Explain
 	if o.Coverage {
 		t.runner.cover = &covering{rego.NewCoverage(), cel.NewCoverage()}
 	}
@@ -134,44 +145,56 @@ func (t *trial) jobs() []job {
 }
 
 // run runs jobs, several at a time, and returns their results in order.
-func (t *trial) run(ctx context.Context, jobs []job) []report.Suite {
+func (t *trial) run(ctx context.Context, jobs []job) ([]report.Suite, error) {
 	tests := make([]report.Test, len(jobs))
+	err := each(t.Parallel, len(jobs), t.Done, func(i int) string { return fmt.Sprintf("%s:%d: %s", jobs[i].file, jobs[i].line, jobs[i].name) },
+		func(i int) { tests[i] = jobs[i].try(ctx, t) })
+	return suites(jobs, tests), err
+}
+
+// each does something for the numbers below n, several at a time. A panic is an internal error,
+// not a result: it is returned as an error that names what was being done.
+func each(parallel, n int, done func(done, all int), name func(int) string, do func(int)) error {
+	if done == nil {
+		done = func(int, int) {}
+	}
+	errs := make([]error, n)
+	one := func(i int) {
+		defer func() {
+			if p := recover(); p != nil {
+				errs[i] = fmt.Errorf("internal error in %s; please report it: %v", name(i), p)
+			}
+		}()
+		do(i)
+	}
 	next := make(chan int)
 	var workers sync.WaitGroup
-	for range t.Parallel {
+	for range parallel {
 		workers.Go(func() {
 			for i := range next {
-				tests[i] = jobs[i].try(ctx, t)
+				one(i)
 			}
 		})
 	}
-	for i := range jobs {
-		if t.Done != nil {
-			t.Done(i, len(jobs))
-		}
+	for i := range n {
+		done(i, n)
 		next <- i
 	}
 	close(next)
 	workers.Wait()
-	if t.Done != nil {
-		t.Done(len(jobs), len(jobs))
-	}
-	return suites(jobs, tests)
+	done(n, n)
+	return errors.Join(errs...)
 }
 
-// try runs a job. A job that panics has failed, and the others continue.
-func (j *job) try(ctx context.Context, under *trial) (t report.Test) {
+// try runs a job.
+func (j *job) try(ctx context.Context, under *trial) report.Test {
 	start := time.Now()
-	defer func() {
-		if p := recover(); p != nil {
-			t = report.Test{Status: report.Error, Message: fmt.Sprintf("it panicked: %v", p)}
-		}
-		t.Name, t.Duration = j.name, time.Since(start)
-		if t.Line == 0 {
-			t.Place = report.Place{File: j.file, Line: j.line}
-		}
-	}()
-	return j.run(ctx, under)
+	t := j.run(ctx, under)
+	t.Name, t.Duration = j.name, time.Since(start)
+	if t.Line == 0 {
+		t.Place = report.Place{File: j.file, Line: j.line}
+	}
+	return t
 }
 
 // suites groups tests by file and kind, in the order in which they come.

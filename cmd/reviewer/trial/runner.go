@@ -26,6 +26,7 @@ type Runner struct {
 	layers  []*bundles.Bundle // the policy under test, base first; a case adds layers of its own
 	env     engine.Env
 	timeout time.Duration // of a case; 0: none
+	limit   rego.Limit    // applies timeout
 	explain bool          // say why rules that were expected did not fire
 	cover   *covering     // nil: not asked for
 
@@ -87,7 +88,7 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 	}
 	if r.timeout > 0 { // from here on: compiling does not count
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.timeout)
+		ctx, cancel = r.limit(ctx, r.timeout)
 		defer cancel()
 	}
 	s := newStory(c, p, r.env)
@@ -104,7 +105,7 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 	s.end(stepping{steps[len(steps)-1], c.File, &result})
 	result.Chain = s.rehearsal.Records()
 	if context.Cause(ctx) == context.DeadlineExceeded && r.timeout > 0 {
-		return result, fmt.Errorf("%s:%d: timed out after %s; it does not terminate, or needs more time (--timeout)", c.File, c.Line, r.timeout)
+		return result, fmt.Errorf("%s:%d: stopped after %s; it does not terminate, or needs more time (--timeout)", c.File, c.Line, r.timeout)
 	}
 	return result, ctx.Err()
 }

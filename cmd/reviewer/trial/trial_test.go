@@ -15,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
 // subject is a layer over the built-in policy, of files as name, content.
@@ -171,22 +172,30 @@ func TestOnlyExpectedCounts(t *testing.T) {
 	}
 }
 
-// A case cannot bring the run down, whatever it does.
-func TestPanicIsAFailure(t *testing.T) {
+// A panic is an internal error, never a failed test or a detected mutant; the other jobs run.
+func TestPanicIsAnError(t *testing.T) {
 	var nothing *report.Report
+	crash := func(context.Context, *trial) report.Test {
+		return report.Test{Status: nothing.Suites[0].Tests[0].Status}
+	}
+	ran := false
 	jobs := []job{
-		{file: "a", kind: kindCase, name: "a/1", line: 3, run: func(context.Context, *trial) report.Test {
-			return report.Test{Status: nothing.Suites[0].Tests[0].Status}
+		{file: "a", kind: kindCase, name: "a/1", line: 3, run: crash},
+		{file: "a", kind: kindCase, name: "a/2", run: func(context.Context, *trial) report.Test {
+			ran = true
+			return report.Test{Status: report.Pass}
 		}},
-		{file: "a", kind: kindCase, name: "a/2", run: func(context.Context, *trial) report.Test { return report.Test{Status: report.Pass} }},
 	}
-	suites := (&trial{Options: Options{Parallel: 1}}).run(context.Background(), jobs)
-	first, second := suites[0].Tests[0], suites[0].Tests[1]
-	if first.Status != report.Error || first.Line != 3 || !strings.Contains(first.Message, "it panicked: runtime error") {
-		t.Errorf("%+v", first)
+	_, err := (&trial{Options: Options{Parallel: 1}}).run(context.Background(), jobs)
+	if err == nil || !strings.Contains(err.Error(), "internal error in a:3: a/1; please report it: runtime error") || !ran {
+		t.Errorf("%v, other jobs ran: %t", err, ran)
 	}
-	if second.Status != report.Pass {
-		t.Errorf("%+v", second)
+	b := &mutationBench{trial: &trial{Options: Options{Parallel: 2}}}
+	attempts := []attempt{{mutant.Mutant{File: "r.yaml", Line: 2, Before: "x", After: "y"}, func(context.Context) (string, bool) {
+		return string(crash(nil, nil).Status), true
+	}}}
+	if _, err := b.run(context.Background(), attempts, nil); err == nil || !strings.Contains(err.Error(), "internal error in r.yaml:2: x -> y") {
+		t.Error(err)
 	}
 }
 
