@@ -50,15 +50,15 @@ type Coverage struct {
 }
 
 // Simulation is the result of replaying recorded sessions under the policy, in numbers
-// of decisions.
+// of decisions. A loosened setting that applies to all decisions loosens each.
 type Simulation struct {
 	Baseline  string `json:"baseline"` // digest of the policy compared with, or recorded
 	Decisions int64  `json:"decisions"`
 	Changed   int64  `json:"changed"`
 	Tightened int64  `json:"tightened"`
 	Loosened  int64  `json:"loosened"`
-	Maybe     int64  `json:"maybe"`
-	Unknown   int64  `json:"unknown"`
+	Maybe     int64  `json:"maybe"`         // those that may be loosened, since a fact is missing
+	Unknown   int64  `json:"unknown"`       // those that could not be compared, and may be loosened
 	Report    string `json:"report_sha256"` // of the report as policy simulate -f json wrote it
 }
 

@@ -337,19 +337,15 @@ func (c *check) impact() error {
 }
 
 // loosens reports why a release may allow more than the previous one; empty:
-// its simulation shows that it does not. Missing and inconclusive simulations
-// count as loosening.
+// its simulation shows that it does not. --fail-on loosened>0 of policy simulate
+// judges the same numbers.
 func loosens(s *signing.Simulation) string {
-	switch {
-	case s == nil:
+	if s == nil {
 		return "no simulation is attested"
-	case s.Decisions == 0:
-		return "the attested simulation covers no decisions"
-	case s.Loosened > 0:
-		return fmt.Sprintf("the attested simulation loosened %d of %s", s.Loosened, engine.Counted(s.Decisions, "decision", "decisions"))
-	case s.Maybe+s.Unknown > 0:
-		return fmt.Sprintf("the attested simulation may have loosened %d of %s", s.Maybe+s.Unknown,
-			engine.Counted(s.Decisions, "decision", "decisions"))
+	}
+	l := engine.Loosening{Decisions: s.Decisions, Loosened: s.Loosened, Maybe: s.Maybe, Unknown: s.Unknown}
+	if why := l.Above(0); why != "" {
+		return "the attested simulation " + why
 	}
 	return ""
 }

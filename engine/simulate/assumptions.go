@@ -2,19 +2,30 @@ package simulate
 
 import (
 	"context"
+	"maps"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// sure evaluates both sides again on a difference in a transcript, under each assumption about
-// what was not recorded: did the files exist that the call names? Only a change under every
-// assumption is certain; otherwise it is possible.
-func (r *sessionRun) sure(ctx context.Context, c *candidate, m RecordedEvent, state State, missing string) (State, string) {
-	if m.Event == nil || state == Maybe {
-		return state, missing
+// sure compares both sides' answers to an event. If they may depend on something that was not
+// recorded, both are evaluated again under each assumption about it: whether the files exist that
+// a call in a transcript names, and what detectors would have found. A state is certain only if it
+// is the same under every assumption.
+func (r *sessionRun) sure(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) difference {
+	d := c.between(base, now, &r.Baseline)
+	switch {
+	case m.Event != nil && (d.state == Tightened || d.state == Loosened):
+		return r.existing(ctx, c, m, d)
+	case m.Event == nil && (d.state == Maybe || d.state == Unknown):
+		return r.detected(ctx, c, m, base, now, d)
 	}
+	return d
+}
+
+func (r *sessionRun) existing(ctx context.Context, c *candidate, m RecordedEvent, d difference) difference {
 	for _, word := range []string{"yes", "no"} {
 		other, differs := assumed(m.Record, word)
 		if !differs {
@@ -26,11 +37,65 @@ func (r *sessionRun) sure(ctx context.Context, c *candidate, m RecordedEvent, st
 		if err != nil || err2 != nil {
 			break // the context ended
 		}
-		if again, _ := compare(base, now); again != state {
-			return Maybe, "whether the files named in the call existed"
+		if again := c.between(base, now, &r.Baseline); again.state != d.state {
+			d = difference{Maybe, "whether the files named in the call existed", d.loosens || again.loosens}
 		}
 	}
-	return state, missing
+	return d
+}
+
+// maxUndetected limits how many detectors are assumed to have found something: the answers are
+// evaluated for each combination.
+const maxUndetected = 2
+
+// findings are the numbers of places in which a detector is assumed to have found something.
+var findings = []int64{0, 1, 1000}
+
+// detected assumes each combination of what the detectors would have found whose results are all
+// that is missing.
+func (r *sessionRun) detected(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer, d difference) difference {
+	ids := append(slices.Clone(base.undetected), now.undetected...)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	complete := func(s sideAnswer) bool { return s.verdict != "" && (s.missing == "" || len(s.undetected) > 0) }
+	if m.Record.Action == nil || len(ids) == 0 || len(ids) > maxUndetected || !complete(base) || !complete(now) {
+		return d
+	}
+	combinations := int(math.Pow(float64(len(findings)), float64(len(ids))))
+	var all []difference
+	for n := range combinations {
+		rec, action := *m.Record, *m.Record.Action
+		action.Detected = maps.Clone(action.Detected)
+		if action.Detected == nil {
+			action.Detected = map[string]int64{}
+		}
+		for _, id := range ids {
+			if action.Detected[id], n = findings[n%len(findings)], n/len(findings); action.Detected[id] == 0 {
+				delete(action.Detected, id)
+			}
+		}
+		rec.Action, m.Record = &action, &rec
+		var errs [2]error
+		for i, s := range []struct {
+			answer *sideAnswer
+			side   *sideState
+		}{{&base, r.baseline}, {&now, &c.sideState}} {
+			if len(s.answer.undetected) > 0 {
+				ids := s.answer.undetected
+				*s.answer, errs[i] = s.side.answer(ctx, m, r.replay)
+				s.answer.missing, s.answer.undetected = "", ids
+			}
+		}
+		if errs[0] != nil || errs[1] != nil {
+			return d // the context ended
+		}
+		all = append(all, c.between(base, now, &r.Baseline))
+	}
+	if same := !slices.ContainsFunc(all, func(o difference) bool { return o.state != all[0].state }); same {
+		return all[0]
+	}
+	d.loosens = slices.ContainsFunc(all, func(o difference) bool { return o.loosens })
+	return d
 }
 
 // assumed returns the record as if the paths of its effects had existed, or not, where that is
@@ -57,10 +122,11 @@ const aWeek = 7 * 24
 
 // anyTime evaluates both sides on an event whose time was not recorded, at each hour of a
 // week: only what is the same at all of them is known, whether verdicts, rules or findings.
-// What differs is left out of the answers that it returns.
-func (r *sessionRun) anyTime(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) (sideAnswer, sideAnswer, bool) {
+// What differs is left out of the answers that it returns. It reports whether the candidate is
+// milder at any time.
+func (r *sessionRun) anyTime(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) (one, other sideAnswer, known, loosens bool) {
 	state, _ := compare(base, now)
-	one, other, known := base, now, true
+	one, other, known, loosens = base, now, true, state == Loosened
 	const step = 5 // hours
 	var err, err2 error
 	for i := range aWeek {
@@ -82,10 +148,10 @@ func (r *sessionRun) anyTime(ctx context.Context, c *candidate, m RecordedEvent,
 			break // the context ended
 		}
 		again, _ := compare(one, other)
-		known = known && again == state
+		known, loosens = known && again == state, loosens || again == Loosened
 		base, now = base.common(one), now.common(other)
 	}
-	return base, now, known && (!state.changes() || base.verdict != "" && now.verdict != "")
+	return base, now, known && (!state.changes() || base.verdict != "" && now.verdict != ""), loosens
 }
 
 // common returns what two answers of a side to the same event have in common.

@@ -215,18 +215,16 @@ func (r *sessionRun) answersTo(ctx context.Context, m RecordedEvent) ([]sideAnsw
 
 // count adds one decision of a candidate.
 func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) {
-	state, missing := compare(base, now)
-	if state == Maybe || state == Tightened || state == Loosened {
-		state, missing = r.sure(ctx, c, m, state, missing)
-	}
+	d := r.sure(ctx, c, m, base, now)
 	if m.Record.T == 0 && (c.TimeDependent || r.Baseline.TimeDependent) {
-		var known bool
-		if base, now, known = r.anyTime(ctx, c, m, base, now); !known {
-			state, missing = Unknown, "the time of the call"
+		var known, loosens bool
+		if base, now, known, loosens = r.anyTime(ctx, c, m, base, now); !known {
+			d = difference{Unknown, "the time of the call", d.loosens || loosens}
 		}
 	}
+	state := d.state
 	step := c.tally.step(m, r.calls, r.replay.history.Workspace, base, now)
-	step.State, step.Missing = state, missing
+	step.State, step.Missing, step.loosens = state, d.missing, d.loosens
 	if m.Record.Phase == engine.PhasePre && slices.Contains(c.Unattended, m.Record.Event.Mode) {
 		c.tally.unattended = true
 	}
@@ -253,6 +251,30 @@ func (r *sessionRun) fold(rec *engine.Record, heard []sideAnswer) {
 	for i, c := range r.candidates {
 		c.folded(r.replay.history, rec, heard[i+1])
 	}
+}
+
+// difference is what is known about the answers of both sides to an event.
+type difference struct {
+	state   State
+	missing string // the fact that was not recorded
+	loosens bool   // the candidate's answer is milder, or may be
+}
+
+// between compares answers. One that depends on what was not recorded may be anything, but none
+// is milder than allow, and block is milder than none.
+func (c *candidate) between(base, now sideAnswer, baseline *Side) difference {
+	d := difference{}
+	d.state, d.missing = compare(base, now)
+	if baseline.Policy != nil && baseline.Policy.Digest == c.Policy.Digest && d.state != Incomparable {
+		return difference{state: Unchanged} // whatever is missing, it is the same policy
+	}
+	switch d.state {
+	case Loosened:
+		d.loosens = true
+	case Maybe, Unknown, Incomparable:
+		d.loosens = base.certain() != engine.Allow && now.certain() != engine.Block
+	}
+	return d
 }
 
 // compare returns the state of a decision, and the missing fact if it is unknown.

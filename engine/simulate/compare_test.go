@@ -355,11 +355,14 @@ func TestMergeTree(t *testing.T) {
 
 func TestBudget(t *testing.T) {
 	m := newImpact(Named{}, Named{}, "", Selection{})
-	m.Calls.Matrix = []Cell{{engine.Allow, engine.Allow, 9, 0}, {engine.Allow, engine.Block, 2, 1}, {engine.Ask, engine.Allow, 1, 0}, {engine.Block, engine.Block, 4, 0}}
-	m.Calls.States[Loosened] = 1
+	m.Calls.Matrix = []Cell{
+		{From: engine.Allow, To: engine.Allow, Count: 9}, {From: engine.Allow, To: engine.Block, Count: 2, After: 1},
+		{From: engine.Ask, To: engine.Allow, Count: 1}, {From: engine.Block, To: engine.Block, Count: 4},
+	}
+	m.Calls.States[Loosened], m.Calls.Total = 1, 17
 	for text, want := range map[string]string{
 		"block->allow>0": "", "allow->block>3": "", "allow->block>2": "allow->block>2: 3 calls, at most 2", "*->block>2": "*->block>2: 3 calls, at most 2",
-		"*->*>3": "*->*>3: 4 calls, at most 3", "loosened>0": "loosened>0: 1 call, at most 0", "loosened > 1": "", "block->block>3": "block->block>3: 4 calls, at most 3",
+		"*->*>3": "*->*>3: 4 calls, at most 3", "loosened>0": "loosened>0: the simulation loosened 1 of 17 decisions", "loosened > 1": "", "block->block>3": "block->block>3: 4 calls, at most 3",
 	} {
 		b, err := ParseBudget(text)
 		if err != nil || b.Exceeded(m) != want {

@@ -189,6 +189,16 @@ type Tally struct {
 	States map[State]int64 `json:"states"` // every state; with After, the sum is Total
 	After  map[State]int64 `json:"after"`  // the same, after the first difference of the session
 	Matrix []Cell          `json:"matrix"` // of those that can be compared, by from, to
+
+	Open []OpenCell `json:"open,omitempty"` // those that are unknown or incomparable, by from, to
+}
+
+// OpenCell counts decisions that could not be compared, by what is known about them.
+type OpenCell struct {
+	From  engine.Verdict `json:"from,omitempty"` // empty: any
+	To    engine.Verdict `json:"to,omitempty"`   // empty: any
+	Sure  bool           `json:"sure,omitempty"` // not loosened in any case
+	Count int64          `json:"count"`
 }
 
 // Cell is a cell of the transition matrix.
@@ -197,6 +207,8 @@ type Cell struct {
 	To    engine.Verdict `json:"to"`
 	Count int64          `json:"count"`
 	After int64          `json:"after,omitempty"` // further ones, after the session's first difference
+	Maybe int64          `json:"maybe,omitempty"` // of both, those that are maybe
+	Sure  int64          `json:"sure,omitempty"`  // of these, those that are not loosened in any case
 }
 
 // Kind is a kind of change: by phase, verdicts and rule.
@@ -280,6 +292,8 @@ type Step struct {
 	Due       string         `json:"due,omitempty"`     // of another answer: as in Kind
 	Example   *Example       `json:"example,omitempty"` // of the example of a kind of change: what is needed to see it
 	Missing   string         `json:"missing,omitempty"` // the fact that was not recorded, or why it cannot be compared
+
+	loosens bool // the candidate's answer is milder, or may be
 }
 
 // Alarms describes what people's answers show about stops: a question whose

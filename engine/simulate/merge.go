@@ -140,9 +140,20 @@ func (t *Tally) plus(o Tally) {
 		t.After[s] += n
 	}
 	t.Matrix = joined(t.Matrix, o.Matrix, Cell.compare, (*Cell).plus, maxGroups)
+	if len(o.Open) > 0 {
+		t.Open = joined(t.Open, o.Open, OpenCell.compare, (*OpenCell).plus, maxGroups)
+	}
 }
 
-func (c *Cell) plus(o Cell) { c.Count, c.After = c.Count+o.Count, c.After+o.After }
+func (c *Cell) plus(o Cell) {
+	c.Count, c.After, c.Maybe, c.Sure = c.Count+o.Count, c.After+o.After, c.Maybe+o.Maybe, c.Sure+o.Sure
+}
+
+func (c *OpenCell) plus(o OpenCell) { c.Count += o.Count }
+
+func (c OpenCell) compare(o OpenCell) int {
+	return cmp.Or(cmp.Compare(c.From, o.From), cmp.Compare(c.To, o.To), number(c.Sure)-number(o.Sure))
+}
 
 func (k *Kind) plus(o Kind) {
 	k.Count, k.After = k.Count+o.Count, k.After+o.After

@@ -28,7 +28,7 @@ func syntheticSession(n int) *Impact {
 	m := newImpact(Named{Name: "recorded", Recorded: true}, Named{Name: "policy", Digest: "d"}, "e", Selection{})
 	m.Sessions.Total, m.Sources.Files, m.Sources.Lines, m.Calls.Total = 1, 1, 100, 50
 	m.Calls.States[Unchanged] = 50
-	m.Calls.Matrix = []Cell{{engine.Allow, engine.Allow, 50, 0}}
+	m.Calls.Matrix = []Cell{{From: engine.Allow, To: engine.Allow, Count: 50}}
 	m.Workspaces = []Group{{Name: fmt.Sprintf("/srv/%s", id), Total: 50}}
 	m.Tools = []Group{{Name: "Bash", Total: 40}, {Name: "Read", Total: 10}}
 	if n%5 < 2 {

@@ -16,7 +16,7 @@ type Side struct {
 	// MissingFact returns the fact that this policy examines and that a record of an
 	// audit log lacks, because it was written under another policy; empty:
 	// none. nil: never.
-	MissingFact func(*engine.Record) string
+	MissingFact func(*engine.Record) (fact string, detectors []string) // detectors: ids of those whose results are missing, if nothing else is
 
 	Causes  []Cause     // of a candidate: its differences from the baseline; none if that is not a policy
 	Without WithoutSome // of a candidate; nil: causes are not determined
@@ -33,11 +33,12 @@ type sideAnswer struct {
 	verdict     engine.Verdict   // empty: unknown
 	decision    *engine.Decision // nil: there is none
 	findings    []engine.Finding
-	noAnswer    bool   // there is no answer: nothing to compare
-	fromOutcome bool   // the verdict is the outcome of the call, not an answer
-	missing     string // what was not recorded
-	foreign     string // why it cannot be compared
-	failed      error  // the verdict is the denial that a failure is answered with
+	noAnswer    bool     // there is no answer: nothing to compare
+	fromOutcome bool     // the verdict is the outcome of the call, not an answer
+	missing     string   // what was not recorded
+	undetected  []string // detectors whose results are all that is missing
+	foreign     string   // why it cannot be compared
+	failed      error    // the verdict is the denial that a failure is answered with
 }
 
 // sideState is the state of a side in one session.
@@ -143,9 +144,17 @@ func (l *sideState) judge(ctx context.Context, m RecordedEvent, r *replay) (side
 	}
 	s := of(&v)
 	if l.MissingFact != nil && m.Event == nil {
-		s.missing = l.MissingFact(m.Record)
+		s.missing, s.undetected = l.MissingFact(m.Record)
 	}
 	return s, nil
+}
+
+// certain is the answer if it does not depend on what was not recorded; else it is empty.
+func (s sideAnswer) certain() engine.Verdict {
+	if s.missing != "" || s.failed != nil {
+		return ""
+	}
+	return s.verdict
 }
 
 func of(v *review.Result) sideAnswer {

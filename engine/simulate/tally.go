@@ -23,6 +23,7 @@ type sessionTally struct {
 	alarms        alarms
 	patterns      map[string]bool
 	matrix        map[*Tally]map[cellKey]*Cell
+	open          map[*Tally]map[OpenCell]*OpenCell // by all but the count
 }
 
 type kindKey struct {
@@ -41,6 +42,7 @@ func newSessionTally(m *Impact, s RecordedSession) *sessionTally {
 		impact: m, change: SessionChange{Session: s.Session, Harness: s.Harness, Format: s.Format, Steps: []Step{}},
 		kinds: map[kindKey]*Kind{}, rules: map[string]*RuleCounts{}, causes: map[string]*Cause{}, interventions: map[string]*Group{}, tools: map[string]*Group{},
 		patterns: map[string]bool{}, matrix: map[*Tally]map[cellKey]*Cell{&m.Calls: {}, &m.Events: {}},
+		open: map[*Tally]map[OpenCell]*OpenCell{&m.Calls: {}, &m.Events: {}},
 	}
 	for _, id := range slices.Concat(m.Baseline.Patterns, m.Candidate.Patterns) {
 		t.patterns[id] = true
@@ -126,7 +128,7 @@ func (t *sessionTally) add(s Step, base, now sideAnswer) {
 	} else {
 		tally.States[s.State]++
 	}
-	t.cell(tally, s)
+	t.cell(tally, s, base, now)
 	t.unclear(s)
 	t.firedRules(s, base, now)
 	t.intervention(s, base, now)
@@ -156,9 +158,18 @@ func (m *Impact) span(ms int64) {
 	m.Last = max(m.Last, ms)
 }
 
-func (t *sessionTally) cell(tally *Tally, s Step) {
-	if s.State == Unknown || s.State == Incomparable || s.From == "" || s.To == "" {
-		return // even if both are the same at any time, and differ between times
+func (t *sessionTally) cell(tally *Tally, s Step, base, now sideAnswer) {
+	if s.State == Unknown || s.State == Incomparable {
+		key := OpenCell{From: base.certain(), To: now.certain(), Sure: !s.loosens}
+		if t.open[tally][key] == nil {
+			cell := key
+			t.open[tally][key] = &cell
+		}
+		t.open[tally][key].Count++
+		return
+	}
+	if s.From == "" || s.To == "" {
+		return // both are the same at any time, and differ between times
 	}
 	key := cellKey{s.From, s.To}
 	c := t.matrix[tally][key]
@@ -170,6 +181,10 @@ func (t *sessionTally) cell(tally *Tally, s Step) {
 		c.After++
 	} else {
 		c.Count++
+	}
+	if s.State == Maybe {
+		c.Maybe++
+		c.Sure += int64(number(!s.loosens))
 	}
 }
 
@@ -419,6 +434,9 @@ func (t *sessionTally) sum(a answers) *Impact {
 	m := t.impact
 	for tally, cells := range t.matrix {
 		tally.Matrix = sorted(cells, Cell.compare)
+		if open := sorted(t.open[tally], OpenCell.compare); len(open) > 0 {
+			tally.Open = open
+		}
 	}
 	m.Kinds, m.Rules = sorted(t.kinds, Kind.compare), sorted(t.rules, RuleCounts.compare)
 	m.Interventions, m.Tools = sorted(t.interventions, Group.compare), sorted(t.tools, Group.compare)

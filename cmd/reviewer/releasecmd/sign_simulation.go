@@ -70,15 +70,14 @@ func orRecorded(n simulate.Named) string {
 // countAll counts all decisions, including those after the first difference of a
 // session, so that uncertain changes are not omitted.
 func countAll(m *simulate.Impact) *signing.Simulation {
-	s := &signing.Simulation{}
-	for _, t := range []simulate.Tally{m.Calls, m.Events} {
-		n := func(state simulate.State) int64 { return t.States[state] + t.After[state] }
-		s.Decisions += t.Total
-		s.Tightened += n(simulate.Tightened)
-		s.Loosened += n(simulate.Loosened)
-		s.Maybe += n(simulate.Maybe)
-		s.Unknown += n(simulate.Unknown) + n(simulate.Incomparable)
+	l := m.Loosening()
+	s := &signing.Simulation{Decisions: l.Decisions, Loosened: l.Loosened, Maybe: l.Maybe, Unknown: l.Unknown}
+	if len(l.Settings) > 0 {
+		s.Loosened = l.Decisions
 	}
-	s.Changed = s.Tightened + s.Loosened + s.Maybe
+	for _, t := range []simulate.Tally{m.Calls, m.Events} {
+		s.Tightened += t.States[simulate.Tightened] + t.After[simulate.Tightened]
+	}
+	s.Changed = min(s.Tightened+s.Loosened+s.Maybe, s.Decisions)
 	return s
 }

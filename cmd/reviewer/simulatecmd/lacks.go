@@ -49,10 +49,11 @@ func newLack(e *bundles.Effective, p *review.Policy, kept *active.PolicyFinder) 
 		known: classify.NewRows(e.RowLayers()), than: map[engine.By]*missingUnder{}}
 }
 
-// of describes what a record lacks; empty: nothing.
-func (l *missingFacts) of(r *engine.Record) string {
+// of describes what a record lacks; empty: nothing. If that is only what detectors find, it
+// returns their ids.
+func (l *missingFacts) of(r *engine.Record) (fact string, detectors []string) {
 	if r.By == nil || r.Event == nil || r.By.Policy == l.policy {
-		return ""
+		return "", nil
 	}
 	f := l.under(*r.By)
 	var missed []string
@@ -61,13 +62,19 @@ func (l *missingFacts) of(r *engine.Record) string {
 			missed = append(missed, d.ID)
 		}
 	}
+	other := cmp.Or(f.personal(r.Event.Args), f.rowsChanged(r))
 	switch {
-	case len(missed) > 0 && f.unknown != "":
-		return f.unknown
-	case len(missed) > 0:
-		return "contents were not searched for " + someIDs(missed) + ", which this policy detects"
+	case len(missed) == 0:
+		return other, nil
+	case f.unknown != "":
+		fact = f.unknown
+	default:
+		fact = "contents were not searched for " + someIDs(missed) + ", which this policy detects"
 	}
-	return cmp.Or(f.personal(r.Event.Args), f.rowsChanged(r))
+	if other != "" {
+		missed = nil
+	}
+	return fact, missed
 }
 
 // rowsChanged reports whether rows for the tool, a program or a path of the call have

@@ -62,7 +62,7 @@ func TestLacks(t *testing.T) {
 	}
 	const notFor = "contents were not searched for shop.token, which this policy detects"
 	for name, test := range map[string]struct {
-		lacks func(*engine.Record) string
+		lacks func(*engine.Record) (string, []string)
 		phase engine.Phase
 		event *engine.EventFacts
 		by    *engine.By
@@ -89,7 +89,7 @@ func TestLacks(t *testing.T) {
 		"a policy without detectors, contents": {private.MissingFact, engine.PhasePre, write, some, ""},
 	} {
 		r := &engine.Record{Kind: engine.KindPre, Phase: test.phase, Event: test.event, By: test.by}
-		checkLacks(t, name, test.want, func() string { return test.lacks(r) })
+		checkLacks(t, name, test.want, func() string { fact, _ := test.lacks(r); return fact })
 	}
 }
 
@@ -116,7 +116,7 @@ func TestLacksOfRows(t *testing.T) {
 	s.write(t, "taught/programs/a.yaml", "shopctl: {cases: [{do: [{end: delete}]}]}\n")
 	s.write(t, "taught/places/a.yaml", "credential: {home: .shopcfg}\n")
 	s.write(t, "taught/tools/a.yaml", "mcp__shop__*: {do: [{end: delete}]}\n")
-	var sides [2]func(*engine.Record) string
+	var sides [2]func(*engine.Record) (string, []string)
 	var by [2]*engine.By
 	for i, dir := range []string{"before", "taught"} {
 		side, _, err := side(t.Context(), s.App, dir, s.kept(t))
@@ -144,7 +144,7 @@ func TestLacksOfRows(t *testing.T) {
 	} {
 		rec := &engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: "Bash"}, By: c.by,
 			Action: &engine.Action{Commands: []engine.Command{{Name: c.program, Wrappers: c.wrappers}}}}
-		checkLacks(t, c.name, c.want, func() string { return sides[1](rec) })
+		checkLacks(t, c.name, c.want, func() string { fact, _ := sides[1](rec); return fact })
 	}
 	for _, c := range []struct{ name, tool, target, want string }{
 		{"a tool that was taught", "mcp__shop__sell", "", "what the tool mcp__shop__sell does: its row has changed since the call was recorded"},
@@ -154,6 +154,6 @@ func TestLacksOfRows(t *testing.T) {
 	} {
 		rec := &engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: c.tool, CWD: "/srv/shop"}, By: by[0], Action: &engine.Action{
 			Effects: []engine.Effect{{Kind: engine.EffectFileRead, Target: c.target, Short: strings.Replace(c.target, "/home/kim", "~", 1)}}}}
-		checkLacks(t, c.name, c.want, func() string { return sides[1](rec) })
+		checkLacks(t, c.name, c.want, func() string { fact, _ := sides[1](rec); return fact })
 	}
 }

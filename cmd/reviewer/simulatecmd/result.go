@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -82,7 +83,29 @@ func exceeded(budgets []simulate.Budget, m *simulate.Impact) []error {
 			list = append(list, fmt.Errorf("--fail-on %s", text))
 		}
 	}
+	if why := unclear(m); len(list) > 0 && why != "" {
+		list = append(list, fmt.Errorf("%s; compare transcripts, which contain everything that detectors and rows look at, "+
+			"or leave out old records with --since (docs/ci.md)", why))
+	}
 	return list
+}
+
+// unclear describes why decisions could not be compared; empty: all were.
+func unclear(m *simulate.Impact) string {
+	most := ""
+	for _, fact := range slices.Sorted(maps.Keys(m.Missing)) {
+		if m.Missing[fact] > m.Missing[most] {
+			most = fact
+		}
+	}
+	old := m.Calls.Count(simulate.Incomparable) + m.Events.Count(simulate.Incomparable)
+	switch {
+	case most != "":
+		return fmt.Sprintf("%s could not be compared for lack of one fact: %s", term.Counted(int(m.Missing[most]), "decision", "decisions"), most)
+	case old > 0:
+		return term.Counted(int(old), "decision was", "decisions were") + " recorded by another version of reviewer, and could not be compared"
+	}
+	return ""
 }
 
 // unfaithful describes which logs were tampered with or do not reproduce.
