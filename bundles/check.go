@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -37,6 +38,7 @@ func AssembleAll(layers ...*Bundle) (*Effective, []*engine.Problem) {
 	}
 	e := &Effective{Layers: layers, Sources: sources, Origin: map[string]string{}, Settings: maps.Clone(settings)}
 	found = append(found, problems("row.id", e.join(settings), Base)...)
+	found = append(found, problems("rule.unknown", e.checkNames(), Base)...)
 	if e.View, err = parseView(settings); err != nil {
 		found = append(found, problems("settings.value", layers[0].where("windows").wrong("%w", err), Base)...)
 	}
@@ -174,7 +176,7 @@ func (e *Effective) CheckRules() []*engine.Problem {
 			list = append(list, a.check(l)...)
 		}
 	}
-	return append(list, e.checkNamed()...)
+	return append(list, e.checkPointless()...)
 }
 
 func problem(at position, code, format string, args ...any) *engine.Problem {
@@ -264,130 +266,181 @@ func (l AccessList) check(layer *Bundle) []*engine.Problem {
 	return list
 }
 
-// checkNamed finds unknown rules in settings.
-func (e *Effective) checkNamed() []*engine.Problem {
-	var list []*engine.Problem
-	rows, all := map[string]bool{}, map[string]bool{} // id -> always applies
-	patterns := map[string]Rule{}
+// checkNames refuses words of settings that mean nothing (x-names of the schema): a list of
+// patterns with a misspelt id would switch the others off. An id may be of any layer, and of a
+// rule that is disabled.
+func (e *Effective) checkNames() error {
+	tree, err := SettingsSchema()
+	if err != nil {
+		return err
+	}
+	n := namesCheck{policy: e, words: map[string][]string{}}
+	for _, l := range e.Layers {
+		if n.layer = l; !l.checked {
+			n.visit("", tree, l.ownSettings())
+		}
+	}
+	return errors.Join(n.errs...)
+}
+
+// ownSettings returns the settings of one layer.
+func (b *Bundle) ownSettings() map[string]any {
+	if b.Layer == Base {
+		return objectAt(b.Data, "reviewer")
+	}
+	return b.Settings
+}
+
+// namesCheck is a search for unknown names in the settings of a layer.
+type namesCheck struct {
+	policy *Effective
+	layer  *Bundle
+	words  map[string][]string // by vocabulary
+	errs   []error
+}
+
+func (n *namesCheck) visit(path string, s *SchemaNode, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			n.name(path, below(path, key), key, s.Names)
+			if node := s.Child(key); node != nil {
+				n.visit(below(path, key), node, v[key])
+			}
+		}
+	case []any:
+		for i, item := range v {
+			at := below(path, strconv.Itoa(i))
+			if word, ok := item.(string); ok {
+				n.name(path, at, word, s.Names)
+			}
+			if s.Items != nil {
+				n.visit(at, s.Items, item)
+			}
+		}
+	}
+}
+
+// name checks one word of the setting at a path: a vocabulary, or the word itself, must be among
+// the names.
+func (n *namesCheck) name(path, at, word string, names []string) {
+	var known, kinds []string
+	for _, name := range names {
+		if v, is := vocabularies[name]; is {
+			if n.words[name] == nil {
+				n.words[name] = v.words(n.policy)
+			}
+			known, kinds = append(known, n.words[name]...), append(kinds, v.kind)
+		} else {
+			known = append(known, name)
+		}
+	}
+	if len(names) == 0 || slices.Contains(known, word) || slices.Contains(names, "rules") && n.policy.namedInRego(word) {
+		return
+	}
+	what := fmt.Sprintf("%s: no %s has the name %q", path, strings.Join(kinds, " or "), word)
+	switch near := engine.Nearest(word, known); {
+	case near != "":
+		what += fmt.Sprintf("; did you mean %q?", near)
+	case slices.Contains(kinds, "rule"):
+		what += "; `reviewer policy show default` lists the built-in ones"
+	default:
+		what += "; expected one of " + strings.Join(known, ", ")
+	}
+	n.errs = append(n.errs, n.layer.where(at).in(n.layer.Layer).as("rule.unknown").wrong("%s", what))
+}
+
+// vocabularies are the names that x-names of the schema can refer to.
+var vocabularies = map[string]struct {
+	kind  string
+	words func(e *Effective) []string
+}{
+	"classes":   {"class of files", func(*Effective) []string { return engine.Classes() }},
+	"locations": {"location", func(*Effective) []string { return engine.Locations() }},
+	"signals":   {"signal", func(*Effective) []string { return append(engine.Signals(), engine.LegacySignals()...) }},
+	"patterns": {"pattern", func(e *Effective) []string {
+		var ids []string
+		for _, r := range e.Rules() {
+			if r.Pattern() {
+				ids = append(ids, r.ID)
+			}
+		}
+		return append(ids, e.Broken()...)
+	}},
+	"rows": {"rule", (*Effective).rowIDs},
+	"rules": {"rule", func(e *Effective) []string {
+		ids := e.rowIDs()
+		for _, l := range e.Access() {
+			ids = append(ids, l.FindingIDs()...)
+		}
+		return ids
+	}},
+}
+
+func (e *Effective) rowIDs() []string {
+	ids := e.Broken()
 	for _, r := range e.Rules() {
-		rows[r.ID], all[r.ID] = r.Always, r.Always
-		if r.Pattern() {
-			patterns[r.ID] = r
-		}
+		ids = append(ids, r.ID)
 	}
-	for _, l := range e.Access() {
-		for _, id := range l.FindingIDs() {
-			all[id] = false
+	return ids
+}
+
+// namedInRego reports whether the Rego of a layer above the base may fire a rule with an id that
+// has no row.
+func (e *Effective) namedInRego(id string) bool {
+	return slices.ContainsFunc(e.Layers, func(l *Bundle) bool {
+		for _, source := range l.Modules {
+			if l.Layer != Base && (id == l.Layer+".unnamed" || strings.Contains(source, strconv.Quote(id))) {
+				return true
+			}
 		}
-	}
-	for _, id := range e.Broken() {
-		rows[id], all[id] = false, false
+		return false
+	})
+}
+
+// checkPointless finds names in settings of rules and patterns that the setting cannot change.
+func (e *Effective) checkPointless() []*engine.Problem {
+	var all []*engine.Problem
+	rules := map[string]Rule{}
+	for _, r := range e.Rules() {
+		rules[r.ID] = r
 	}
 	for _, l := range e.Layers {
-		settings := l.Settings
-		if l.Layer == Base {
-			settings, _ = l.Data["reviewer"].(map[string]any)
+		report := func(at, code, format string, args ...any) {
+			all = append(all, problem(l.where(at).in(l.Layer), code, format, args...))
 		}
-		rules, _ := settings["rules"].(map[string]any)
-		disabled, _ := rules["disabled"].([]any)
-		for _, id := range disabled {
-			list = append(list, l.named("rules.disabled", fmt.Sprint(id), rows)...)
-		}
-		list = append(list, e.checkDisabledIn(l, rules, rows)...)
-		modes, _ := rules["enforcement"].(map[string]any)
-		for _, id := range slices.Sorted(maps.Keys(modes)) {
-			list = append(list, l.named("rules.enforcement", id, all)...)
-		}
-		run, _ := settings["patterns"].(map[string]any)
-		list = append(list, l.namedPatterns(run, patterns)...)
-	}
-	return list
-}
-
-// namedPatterns finds patterns in a layer's settings that are unknown or have nothing
-// to set.
-func (b *Bundle) namedPatterns(settings map[string]any, patterns map[string]Rule) []*engine.Problem {
-	var list []*engine.Problem
-	unknown := func(setting, id string) {
-		p := problem(b.where(setting+"."+id).in(b.Layer), "rule.unknown", "%s: no pattern has this id", setting)
-		list = append(list, p.ExpectOneOf(id, slices.Sorted(maps.Keys(patterns))))
-	}
-	enabled, _ := settings["enabled_patterns"].([]any)
-	for _, v := range enabled {
-		if id := fmt.Sprint(v); id != "*" && patterns[id].ID == "" {
-			unknown("patterns.enabled_patterns", id)
-		}
-	}
-	thresholds, _ := settings["thresholds"].(map[string]any)
-	for _, id := range slices.Sorted(maps.Keys(thresholds)) {
-		switch r := patterns[id]; {
-		case r.ID == "":
-			unknown("patterns.thresholds", id)
-		case r.Fixed || r.Threshold == nil:
-			at := b.where("patterns.thresholds." + id).in(b.Layer)
-			list = append(list, problem(at, "rule.fixed",
-				"patterns.thresholds: the threshold of %s is fixed: one occurrence is enough; remove it", id))
-		}
-	}
-	return append(list, b.namedTogether(settings, patterns)...)
-}
-
-// namedTogether finds unknown patterns in composites. In a policy without patterns,
-// composites have no effect.
-func (b *Bundle) namedTogether(settings map[string]any, patterns map[string]Rule) []*engine.Problem {
-	const setting = "patterns.composites"
-	if len(patterns) == 0 {
-		return nil
-	}
-	var list []*engine.Problem
-	composites, _ := settings["composites"].([]any)
-	for i, c := range composites {
-		composite, _ := c.(map[string]any)
-		of, _ := composite["of"].([]any)
-		for n, v := range of {
-			if id := fmt.Sprint(v); patterns[id].ID == "" {
-				p := problem(b.where(fmt.Sprintf("%s.%d.of.%d", setting, i, n)).in(b.Layer), "rule.unknown", "%s: no pattern has this id", setting)
-				list = append(list, p.ExpectOneOf(id, slices.Sorted(maps.Keys(patterns))))
+		always := func(setting, at, id string) {
+			if rules[id].Always {
+				report(at, "rule.always", "%s: rule %s always applies, regardless of this setting; remove it", setting, id)
 			}
 		}
-	}
-	return list
-}
-
-// checkDisabledIn reports unknown rules, and rules that fire in a workspace anyway.
-func (e *Effective) checkDisabledIn(l *Bundle, rules map[string]any, known map[string]bool) []*engine.Problem {
-	const setting = "rules.disabled_in"
-	var all []*engine.Problem
-	firm := map[string]bool{}
-	for _, r := range e.Rules() {
-		firm[r.ID] = !slices.Contains(r.Overridable, User)
-	}
-	places, _ := rules["disabled_in"].(map[string]any)
-	for _, place := range slices.Sorted(maps.Keys(places)) {
-		for _, id := range list(places[place]) {
-			wrong := l.named(setting, fmt.Sprint(id), known)
-			if wrong == nil && firm[fmt.Sprint(id)] {
-				wrong = append(wrong, problem(l.where(setting).in(l.Layer), "rule.firm",
-					"%s: rule %s fires everywhere, since its row does not allow the user exceptions (overridable)", setting, id))
+		settings := l.ownSettings()
+		for i, id := range list(objectAt(settings, "rules")["disabled"]) {
+			always("rules.disabled", fmt.Sprintf("rules.disabled.%d", i), fmt.Sprint(id))
+		}
+		for _, id := range slices.Sorted(maps.Keys(objectAt(settings, "rules", "enforcement"))) {
+			always("rules.enforcement", "rules.enforcement."+id, id)
+		}
+		places := objectAt(settings, "rules", "disabled_in")
+		for _, place := range slices.Sorted(maps.Keys(places)) {
+			for _, v := range list(places[place]) {
+				const at = "rules.disabled_in"
+				id := fmt.Sprint(v)
+				always(at, at, id)
+				if r := rules[id]; r.ID != "" && !r.Always && !slices.Contains(r.Overridable, User) {
+					report(at, "rule.firm",
+						"%s: rule %s fires everywhere, since its row does not allow the user exceptions (overridable)", at, id)
+				}
 			}
-			all = append(all, wrong...)
+		}
+		for _, id := range slices.Sorted(maps.Keys(objectAt(settings, "patterns", "thresholds"))) {
+			if r := rules[id]; r.Pattern() && (r.Fixed || r.Threshold == nil) {
+				report("patterns.thresholds."+id, "rule.fixed",
+					"patterns.thresholds: the threshold of %s is fixed: one occurrence is enough; remove it", id)
+			}
 		}
 	}
 	return all
-}
-
-func (b *Bundle) named(setting, id string, known map[string]bool) []*engine.Problem {
-	always, there := known[id]
-	at := b.where(setting + "." + id).in(b.Layer)
-	switch {
-	case always:
-		return []*engine.Problem{problem(at, "rule.always", "%s: rule %s always applies, regardless of this setting; remove it",
-			setting, id)}
-	case there:
-		return nil
-	}
-	p := problem(at, "rule.unknown", "%s: no rule has this id", setting)
-	return []*engine.Problem{p.ExpectOneOf(id, slices.Sorted(maps.Keys(known)))}
 }
 
 // CheckManifest finds fields of a manifest that prevent building a release. A

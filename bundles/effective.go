@@ -50,7 +50,7 @@ func assemble(layers []*Bundle, settings map[string]any, sources map[string][]st
 		return nil, fmt.Errorf("digest settings: %w", err)
 	}
 	e.Settings = maps.Clone(settings)
-	if err := e.join(settings); err != nil {
+	if err := errors.Join(e.join(settings), e.checkNames()); err != nil {
 		return nil, err
 	}
 	if e.View, err = parseView(settings); err != nil {
@@ -158,10 +158,10 @@ func (e *Effective) EffectiveRules() []Rule {
 	return all
 }
 
-// looksAt reports whether a list of patterns contains an id, or all. Earlier policies
-// have no list.
+// looksAt reports whether a list of patterns contains an id, or a word for all. Earlier
+// policies have no list.
 func looksAt(enabled []any, id string) bool {
-	return enabled == nil || slices.Contains(enabled, any("*")) || slices.Contains(enabled, any(id))
+	return enabled == nil || slices.ContainsFunc(enabled, func(v any) bool { return v == "*" || v == "all" || v == id })
 }
 
 // moved is the factor on a row's threshold that makes it the one of the settings.

@@ -29,11 +29,13 @@ type SchemaNode struct {
 	Order       []any                  `json:"x-order"` // mildest first; else the order of enum
 	Enum        []any                  `json:"enum"`
 	Within      string                 `json:"x-within"`
+	Names       []string               `json:"x-names"` // vocabularies and words: of a list's items, or of a map's keys
 	Unavailable string                 `json:"x-unavailable"`
 	NoValues    map[string]string      `json:"x-unavailable-values"`
 	Properties  map[string]*SchemaNode `json:"properties"`
 	Others      others                 `json:"additionalProperties"`
 	Items       *SchemaNode            `json:"items"`
+	Keys        struct{ Enum []any }   `json:"propertyNames"`
 }
 
 // rising returns the rows and columns of a table, in the order in which no cell may be
@@ -212,8 +214,12 @@ func (s *SchemaNode) instead(p conform.Problem, doc any) string {
 	if node == nil || p.Keyword != "enum" {
 		return ""
 	}
+	allowed := node.Enum
+	if above, _ := s.follow(p.At[:max(0, len(p.At)-1)], doc); allowed == nil && above != nil { // it is about the key
+		allowed, v = above.Keys.Enum, p.At[len(p.At)-1]
+	}
 	var words []string
-	for _, w := range node.Enum {
+	for _, w := range allowed {
 		words = append(words, fmt.Sprint(w))
 	}
 	if near := engine.Nearest(fmt.Sprint(v), words); near != "" {

@@ -28,24 +28,24 @@ func explained(t *testing.T, layers ...[2]string) map[string]Setting {
 func TestExplain(t *testing.T) {
 	all := explained(t,
 		[2]string{Organisation, "hosts: {known: [a, b, c]}\nrisk: {high_threshold: 0.9, privileged: 0.3}"},
-		[2]string{User, "hosts: {known: [a, b]}\nzones: [~/a/]\nmessages: {allowed: Fine.}\nrules: {disabled: [x], enforcement: {my.rule: observe}}"},
-		[2]string{Project, "hosts: {known: [b]}\nzones: [~/b/]\nrisk: {privileged: 0.1, out_of_scope: 0.4}\nrules: {disabled: [x]}"})
+		[2]string{User, "hosts: {known: [a, b]}\nzones: [~/a/]\nmessages: {allowed: Fine.}\nrules: {disabled: [publish], enforcement: {git_force_push: observe}}"},
+		[2]string{Project, "hosts: {known: [b]}\nzones: [~/b/]\nrisk: {privileged: 0.1, out_of_scope: 0.4}\nrules: {disabled: [publish]}"})
 	for key, want := range map[string]struct {
 		value   any
 		layers  string
 		merge   string
 		initial any
 	}{
-		"hosts.known":               {[]any{"b"}, "organisation user project", "intersect", []any{}},
-		"zones":                     {append(zones(t), "~/a/", "~/b/"), "base user project", "union", zones(t)},
-		"rules.disabled":            {[]any{"x"}, "user", "intersect", []any{}},
-		"risk.high_threshold":       {0.9, "organisation", "min", 0.8},
-		"risk.privileged":           {0.3, "organisation", "max", 0.2},
-		"risk.out_of_scope":         {0.4, "project", "max", 0.3},
-		"messages.allowed":          {"Fine.", "user", "replace", "All rules passed."},
-		"rules.enforcement.my.rule": {"observe", "user", "strictest", nil},
-		"risk.failed_similar":       {[]any{0.0, 0.1, 0.2, 0.4}, "base", "", []any{0.0, 0.1, 0.2, 0.4}},
-		"audit.retain_days":         {30.0, "base", "replace", 30.0},
+		"hosts.known":                      {[]any{"b"}, "organisation user project", "intersect", []any{}},
+		"zones":                            {append(zones(t), "~/a/", "~/b/"), "base user project", "union", zones(t)},
+		"rules.disabled":                   {[]any{"publish"}, "user", "intersect", []any{}},
+		"risk.high_threshold":              {0.9, "organisation", "min", 0.8},
+		"risk.privileged":                  {0.3, "organisation", "max", 0.2},
+		"risk.out_of_scope":                {0.4, "project", "max", 0.3},
+		"messages.allowed":                 {"Fine.", "user", "replace", "All rules passed."},
+		"rules.enforcement.git_force_push": {"observe", "user", "strictest", nil},
+		"risk.failed_similar":              {[]any{0.0, 0.1, 0.2, 0.4}, "base", "", []any{0.0, 0.1, 0.2, 0.4}},
+		"audit.retain_days":                {30.0, "base", "replace", 30.0},
 	} {
 		got := all[key]
 		if d := cmp.Diff(want.value, got.Value); d != "" {
@@ -104,7 +104,7 @@ func TestExplainListsEverySetting(t *testing.T) {
 func TestSaid(t *testing.T) {
 	e, err := assembled(t,
 		[2]string{User, "risk: {low_threshold: 0.3, high_threshold: 0.7}\nenforcement: observe"},
-		[2]string{Project, "risk: {high_threshold: 0.9}\nrules: {enforcement: {a: warn}}\nenforcement: warn"})
+		[2]string{Project, "risk: {high_threshold: 0.9}\nrules: {enforcement: {publish: warn}}\nenforcement: warn"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestSaid(t *testing.T) {
 		{"risk.high_threshold", User, 0.7, true, 0.7},
 		{"enforcement", Project, "warn", true, "warn"},
 		{"risk.high_threshold", Project, 0.9, false, 0.7},
-		{"rules.enforcement.a", Project, "warn", false, nil},
+		{"rules.enforcement.publish", Project, "warn", false, nil},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -62,6 +62,9 @@ func TestEnabledPatterns(t *testing.T) {
 		"the user looks at another one":  {[][2]string{only(User, "exfiltration")}, false},
 		"the user looks at it":           {[][2]string{only(User, "loop")}, true},
 		"at none":                        {[][2]string{only(User, "")}, false},
+		"at all, by the sign":            {[][2]string{only(User, `"*"`)}, true},
+		"at all, by the word":            {[][2]string{only(User, "all")}, true},
+		"at all, and at another one":     {[][2]string{only(User, "all, exfiltration")}, true},
 		"the organisation wants it":      {[][2]string{only(Organisation, "loop"), only(User, "exfiltration")}, true},
 		"the organisation wants another": {[][2]string{only(Organisation, "exfiltration"), only(User, "loop")}, true},
 		"the project takes it away":      {[][2]string{only(Project, "exfiltration")}, true},
@@ -72,24 +75,21 @@ func TestEnabledPatterns(t *testing.T) {
 	}
 }
 
-// Names of patterns that there are not are found, with the one that was meant.
+// Names of patterns that there are not keep the policy from being loaded, each with the one that
+// was meant. A fixed threshold is only reported.
 func TestNamedPatterns(t *testing.T) {
-	e, err := assembled(t, [2]string{User, "patterns: {enabled_patterns: [lop, exfiltration], thresholds: {ping_pog: 4, injected_action: 2, loop: 4}, composites: [{of: [loop, scope_crep], factor: 2}]}"})
+	_, err := assembled(t, [2]string{User, "patterns: {enabled_patterns: [lop, exfiltration], thresholds: {ping_pog: 4, loop: 4}, composites: [{of: [loop, scope_crep], factor: 2}]}"})
+	for _, want := range []string{`user/settings.yaml:1: patterns.enabled_patterns: no pattern has the name "lop"; did you mean "loop"?`,
+		`"ping_pog"; did you mean "ping_pong"?`, `"scope_crep"; did you mean "scope_creep"?`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not said: %v", want, err)
+		}
+	}
+	e, err := assembled(t, [2]string{User, "patterns: {thresholds: {injected_action: 2, loop: 4}}"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []string
-	for _, p := range e.checkNamed() {
-		all = append(all, p.Error())
-	}
-	text := strings.Join(all, "\n")
-	for _, want := range []string{`"lop"`, `did you mean "loop"`, `"ping_pog"`, `did you mean "ping_pong"`, "threshold of injected_action is fixed",
-		`"scope_crep"`, `did you mean "scope_creep"`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not said: %s", want, text)
-		}
-	}
-	if len(all) != 4 {
-		t.Errorf("%d problems: %s", len(all), text)
+	if all := e.checkPointless(); len(all) != 1 || !strings.Contains(all[0].Error(), "threshold of injected_action is fixed") {
+		t.Errorf("problems: %v", all)
 	}
 }
