@@ -1,6 +1,9 @@
 package engine
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Terminals is the text that was typed into terminals and has not run yet: an
 // agent can type a command in pieces, over several calls. It is the state after
@@ -28,6 +31,49 @@ func (t *Terminals) Equal(other *Terminals) bool {
 		}
 	}
 	return true
+}
+
+// Hole stands for an unknown part of a text that is interpreted as code.
+const Hole = '\uf8fe'
+
+// Or returns the state if it is unknown whether a call ran that leads from t to after: what it
+// would have ended or removed may still be there, before what it added.
+func (t *Terminals) Or(after *Terminals) *Terminals {
+	either := &Terminals{Lines: []TypedLine{}}
+	added := slices.Clone(after.lines())
+	for _, old := range t.lines() {
+		i := slices.IndexFunc(added, func(l TypedLine) bool { return l.Terminal == old.Terminal })
+		switch {
+		case i < 0:
+			either.Lines = append(either.Lines, old)
+		case added[i].follows(old):
+		default:
+			if added[i].Before != old.Before {
+				added[i].Before = "cd " + string(Hole)
+			}
+			added[i].Parts = slices.Concat(old.Parts, added[i].Parts)
+		}
+	}
+	either.Lines = append(either.Lines, added...)
+	return either.bound()
+}
+
+// follows reports whether a line is another one to which something was added.
+func (l TypedLine) follows(old TypedLine) bool {
+	text := strings.Join(l.Parts, "")
+	return l.Before == old.Before && strings.HasPrefix(text, strings.Join(old.Parts, ""))
+}
+
+// bound replaces lines that are too many or too long by a line with unknown text in an unknown
+// terminal.
+func (t *Terminals) bound() *Terminals {
+	long := slices.ContainsFunc(t.Lines, func(l TypedLine) bool {
+		return JSONLen(l.Before) > 2*MaxTypedBytes || JSONLen(strings.Join(l.Parts, "")) > 2*MaxTypedBytes || len(l.Parts) > MaxTypedParts
+	})
+	if long || len(t.Lines) > MaxTerminals {
+		return &Terminals{Lines: []TypedLine{{Before: "cd " + string(Hole), Parts: []string{string(Hole)}}}}
+	}
+	return t
 }
 
 func (t *Terminals) lines() []TypedLine {

@@ -90,18 +90,32 @@ func hostDigits(a *engine.Action) []string {
 	return list
 }
 
-// creates lists the paths that will exist only once the action has run.
-func creates(a *engine.Action) []string {
-	var keys []string
+// changes lists what an action will have done to paths once it has run, in its order. What
+// exceeds the limit is never known to be the session's.
+func changes(a *engine.Action) []pathChange {
 	if a == nil {
 		return nil
 	}
-	for _, e := range a.Effects {
-		if e.Creates() && e.Certainty == engine.CertaintyExact && len(keys) < maxCreates {
-			keys = append(keys, truncateKey(e.Place()))
+	var list []pathChange
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		state := ""
+		switch {
+		case e.Kind == engine.EffectFileDelete:
+			state = engine.LedgerDeleted
+		case e.Kind != engine.EffectFileWrite:
+		case e.Verb == "move":
+			state = engine.LedgerMoved
+		case !e.Creates():
+			state = engine.LedgerWritten
+		case e.Certainty == engine.CertaintyExact:
+			state = engine.LedgerCreated
+		}
+		if c := (pathChange{state, truncateKey(e.Place())}); state != "" && c.Key != "" && !slices.Contains(list, c) {
+			list = append(list, c)
 		}
 	}
-	return keys
+	return list[:min(len(list), maxChanges)]
 }
 
 // target returns what an action is mainly about, and its class.

@@ -39,7 +39,7 @@ func (h *State) fixedSize() int {
 	for _, a := range h.Agents {
 		n += a.fixedSize()
 	}
-	n += terminalsSize(h.Terminals) + sum(h.Code, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
+	n += terminalsSize(h.Terminals) + h.Typing.size() + sum(h.Code, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
 	n += takenSize(h) + len(h.Questions)*questionSize + h.formsSize()
 	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
 	n += sum(h.Interventions, (*intervention).size) + listSize(h.Closed) + sum(h.Checkpoints, (*checkpoint).size)
@@ -52,7 +52,7 @@ func (a *agentState) fixedSize() int {
 	n := fields + len(a.Name) + digits(a.Events) + digits(a.At) + digits(a.SecretAt) + digits(a.UntrustedAt) +
 		countsSize(a.Errors) + sum(a.Checks, (*checkRun).size)
 	for id, f := range a.Fired {
-		n += len(id) + len(f.Level) + digits(f.At) + digits(f.Told) + len(f.ToldLevel) + 40
+		n += len(id) + len(f.Level) + digits(f.At) + digits(f.Told) + len(f.ToldLevel) + number(f.Asked) + 40
 	}
 	return n
 }
@@ -69,6 +69,13 @@ func terminalsSize(t *engine.Terminals) int {
 		}
 	}
 	return n
+}
+
+func (t *typing) size() int {
+	if t == nil {
+		return 0
+	}
+	return 40 + digits(t.Pre) + terminalsSize(t.After)
 }
 
 func sum[T any](entries []T, size func(*T) int) int {
@@ -91,7 +98,7 @@ func countsSize(m map[string]int64) int {
 // texts are plain.
 
 func (p *pathEntry) size() int {
-	n := len(p.Key) + len(p.State) + 30 + digits(p.N) + text(p.Where) + labelsSize(p.Labels)
+	n := len(p.Key) + len(p.State) + 30 + digits(p.N) + text(p.Where) + text(p.Maybe) + labelsSize(p.Labels)
 	for _, flag := range []bool{p.Apart, p.Agreed} {
 		if flag {
 			n += 9
@@ -179,11 +186,11 @@ func (c *callEntry) size() int {
 	n := len(c.ID) + len(c.Agent) + 18 + number(c.Pre) + number(c.Post) +
 		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + text(c.Tree) + text(string(c.Outcome)) +
 		number(c.Kept) + text(c.Form) + text(c.Mode)
-	if len(c.Creates) > 0 {
+	if len(c.Changes) > 0 {
 		n += 7
 	}
-	for _, key := range c.Creates {
-		n += len(key) + 3
+	for _, ch := range c.Changes {
+		n += len(ch.State) + len(ch.Key) + 18
 	}
 	return n
 }
@@ -247,21 +254,31 @@ func (h *State) mildestPath() int {
 	return 0
 }
 
-// boundCalls first forgets what the oldest calls would create, since that only
-// makes policy milder; then calls whose outcome is known; then the oldest.
+// boundCalls forgets, in this order: calls whose outcome is known, except for the latest; what the
+// oldest calls would change, since that only makes policy milder; other calls whose outcome is
+// known; the oldest.
 func (h *State) boundCalls() {
 	size := sum(h.Calls, (*callEntry).size)
-	for i := 0; i < len(h.Calls) && size > callBytes; i++ {
-		size -= h.Calls[i].size()
-		h.Calls[i].Creates, h.Calls[i].Tree = nil, ""
-		size += h.Calls[i].size()
-	}
-	for len(h.Calls) > maxCalls || size > callBytes {
-		i := max(0, slices.IndexFunc(h.Calls, func(c callEntry) bool {
-			return c.Outcome != engine.OutcomePending && c.Outcome != engine.OutcomeUnknown
-		}))
+	full := func() bool { return len(h.Calls) > maxCalls || size > callBytes }
+	drop := func(i int) {
 		size -= h.Calls[i].size()
 		h.Calls = slices.Delete(h.Calls, i, i+1)
+	}
+	over := func() int {
+		return slices.IndexFunc(h.Calls, func(c callEntry) bool {
+			return c.Outcome != engine.OutcomePending && c.Outcome != engine.OutcomeUnknown
+		})
+	}
+	for i := over(); full() && i >= 0 && len(h.Calls) > maxCalls/2; i = over() {
+		drop(i)
+	}
+	for i := 0; i < len(h.Calls) && size > callBytes; i++ {
+		size -= h.Calls[i].size()
+		h.Calls[i].Changes, h.Calls[i].Tree = nil, ""
+		size += h.Calls[i].size()
+	}
+	for full() {
+		drop(max(0, over()))
 	}
 }
 

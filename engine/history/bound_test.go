@@ -33,6 +33,16 @@ func longRecord(n int64, filler string) *engine.Record {
 			Short: name(fmt.Sprint("path", i)), Exists: "no", Location: engine.LocationHomeRoot, Class: engine.ClassMount})
 	}
 	r.Action.Check, r.Action.Waits = true, true
+	typed := engine.TypedLine{Terminal: name("terminal")[:engine.MaxTypedParts], Before: strings.Repeat(filler, engine.MaxTypedBytes/len(filler))}
+	for range engine.MaxTypedParts {
+		typed.Parts = append(typed.Parts, strings.Repeat(filler, engine.MaxTypedBytes/engine.MaxTypedParts/len(filler)))
+	}
+	r.Action.Terminals = &engine.Terminals{}
+	for i := range engine.MaxTerminals {
+		line := typed
+		line.Terminal += fmt.Sprint(n, i)
+		r.Action.Terminals.Lines = append(r.Action.Terminals.Lines, line)
+	}
 	r.Action.Contents = map[string]engine.ContentFacts{
 		"content": {Bytes: 1 << 60, MAC: fmt.Sprintf("%064x", n)}, "old_string": {MAC: fmt.Sprintf("%064x", -n)}, "new_string": {MAC: name("mac")},
 	}
@@ -87,6 +97,9 @@ func TestStateFitsAKeyframe(t *testing.T) {
 			pre := longRecord(n, filler)
 			h.Append(pre)
 			if post := failedPost(pre, n+1); n%3 == 0 {
+				if n%9 == 0 {
+					post.Event.Result.Outcome = engine.OutcomeRan
+				}
 				h.Append(post)
 			} else {
 				h.Append(asWritten(t, &engine.Record{V: engine.FormatVersion, N: n + 1, Kind: engine.KindControl, Control: &engine.Control{

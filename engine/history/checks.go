@@ -19,7 +19,7 @@ func (h *State) foldCheck(a *agentState, r *engine.Record) {
 	for i := range r.Action.Effects {
 		if e := &r.Action.Effects[i]; e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete {
 			p := h.path(truncateKey(e.Place()))
-			a.changed(e, p != nil && p.State == engine.LedgerCreated)
+			a.changed(e, p != nil && p.known() && p.State == engine.LedgerCreated)
 		}
 	}
 }
@@ -81,17 +81,40 @@ func (c *checkRun) again() [editKinds]int64 {
 	return times
 }
 
-// changed records a change for each check: of its inputs, or of the work. Which
-// kinds of edits undermine a check is up to policy.
+// changed records a change of the inputs of each check. Which kinds of edits undermine a check is
+// up to policy.
 func (a *agentState) changed(e *engine.Effect, own bool) {
-	key, tests := truncateKey(e.Place()), e.Class == engine.ClassTest || e.Class == engine.ClassCI
 	for i := range a.Checks {
-		c := &a.Checks[i]
-		switch {
-		case tests || key != "" && hasDigits(c.Reads, keyDigits(key)):
-			c.Edited[c.kind(tests, own)] = true
-		case (e.Location == engine.LocationInside || e.Location == engine.LocationWorktree) && e.Class == "":
-			c.Source = true
+		if c := &a.Checks[i]; c.judgesBy(e) {
+			c.Edited[c.kind(isTest(e), own)] = true
+		}
+	}
+}
+
+func isTest(e *engine.Effect) bool { return e.Class == engine.ClassTest || e.Class == engine.ClassCI }
+
+// judgesBy reports whether an effect is on an input of the check.
+func (c *checkRun) judgesBy(e *engine.Effect) bool {
+	key := truncateKey(e.Place())
+	return isTest(e) || key != "" && hasDigits(c.Reads, keyDigits(key))
+}
+
+// foldSources records that a call changed the work that checks are about, now that it ran.
+func (h *State) foldSources(call *callEntry, act *engine.Action) {
+	a := h.agent(call.Agent)
+	if a == nil || act.Check {
+		return
+	}
+	for i := range act.Effects {
+		e := &act.Effects[i]
+		if e.Kind != engine.EffectFileWrite && e.Kind != engine.EffectFileDelete || e.Class != "" ||
+			e.Location != engine.LocationInside && e.Location != engine.LocationWorktree {
+			continue
+		}
+		for k := range a.Checks {
+			if c := &a.Checks[k]; !c.judgesBy(e) {
+				c.Source = true
+			}
 		}
 	}
 }
@@ -123,7 +146,7 @@ func (a *agentState) checks(act *engine.Action) engine.CheckFacts {
 // kept, is known to have failed.
 func (a *agentState) checkFailed() bool {
 	for _, p := range slices.Backward(a.Ring) {
-		if p.Check && p.Outcome != engine.OutcomeDenied {
+		if p.Check && p.ended() {
 			return p.Outcome == engine.OutcomeFailed
 		}
 	}
@@ -172,7 +195,9 @@ func (h *State) worksElsewhere() bool {
 // folder the file is.
 func (h *State) touched(name string) bool {
 	key := truncateKey(name)
-	return slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.Key == key || namesPath(strings.TrimPrefix(name, "./"), p.Key) })
+	return slices.ContainsFunc(h.Paths, func(p pathEntry) bool {
+		return p.State != ledgerPending && (p.Key == key || namesPath(strings.TrimPrefix(name, "./"), p.Key))
+	})
 }
 
 // unchecked lists the files of the workspace that the agent changed after the
@@ -196,7 +221,7 @@ func (a *agentState) unchecked() []string {
 func (a *agentState) runsSinceCheck() int64 {
 	n := int64(0)
 	for _, p := range slices.Backward(a.Ring) {
-		if p.Outcome == engine.OutcomeDenied {
+		if !p.ended() {
 			continue
 		}
 		if p.Check {
@@ -213,7 +238,7 @@ func (a *agentState) runsSinceCheck() int64 {
 // runs something. Actions that only read, send messages or write a file's content do not check
 // anything.
 func (p *ringEntry) mayCheck() bool {
-	if p.Outcome == engine.OutcomeDenied {
+	if !p.ended() {
 		return false
 	}
 	types := p.Types.list()

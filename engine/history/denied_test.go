@@ -27,7 +27,7 @@ func TestCheckFailed(t *testing.T) {
 		"passed, then failed":  {fails(passes(newTale())), true},
 		"another call failed":  {newTale().failedBy(edits("./b"), engine.TroubleSyntax), false},
 		"failed, then denied":  {fails(newTale()).answered(check, engine.Block), true},
-		"failed, then running": {fails(newTale()).asked(check), false},
+		"failed, then running": {fails(newTale()).asked(check), true},
 		"another agent's":      {fails(newTale().by("sub")).by(""), false},
 	} {
 		if got := test.tale.next(reads("./c")).History.CheckFailed; got != test.want {

@@ -166,7 +166,7 @@ func TestNewHosts(t *testing.T) {
 	}
 	many := newTale()
 	for i := range maxHosts + 1 {
-		many.asked(to(fmt.Sprint("h", i)))
+		many.done(to(fmt.Sprint("h", i)))
 	}
 	for name, test := range map[string]struct {
 		tale *tale
@@ -175,13 +175,15 @@ func TestNewHosts(t *testing.T) {
 	}{
 		"none":               {newTale(), command("cat", engine.EffectFileRead, "./a"), 0},
 		"the first":          {newTale(), to("a"), 1},
-		"two":                {newTale().asked(to("a")), to("a", "b", "c"), 2},
-		"known":              {newTale().asked(to("a", "b")), to("b"), 0},
+		"two":                {newTale().done(to("a")), to("a", "b", "c"), 2},
+		"known":              {newTale().done(to("a", "b")), to("b"), 0},
+		"no result":          {newTale().asked(to("a")), to("a"), 1},
+		"failed":             {newTale().failed(to("a"), "e"), to("a"), 1},
 		"denied before":      {newTale().answered(to("a"), engine.Block), to("a"), 1},
-		"of another agent":   {newTale().by("sub").asked(to("a")).by(""), to("a"), 0},
+		"of another agent":   {newTale().by("sub").done(to("a")).by(""), to("a"), 0},
 		"the latest of many": {many, to(fmt.Sprint("h", maxHosts), "h1"), 0},
 		"the first of many":  {many, to("h0"), 1},
-		"of endless length":  {newTale().asked(to(strings.Repeat("a.", 500))), to(strings.Repeat("a.", 500)), 0},
+		"of endless length":  {newTale().done(to(strings.Repeat("a.", 500))), to(strings.Repeat("a.", 500)), 0},
 	} {
 		if got := test.tale.next(test.next).History.NewHosts; got != test.want {
 			t.Errorf("%s: %d new hosts, want %d", name, got, test.want)

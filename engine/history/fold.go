@@ -186,10 +186,24 @@ func (h *State) foldPre(r *engine.Record) {
 	h.foldCall(r, denied)
 }
 
-// foldTerminals records the lines that a call leaves in terminals.
+// foldTerminals records the lines that a call leaves in terminals. Until its result shows that it
+// ran, what it ended or removed there may still be there.
 func (h *State) foldTerminals(r *engine.Record) {
-	if a := r.ExecutedAction(); a != nil && a.Terminals != nil {
-		h.Terminals = a.Terminals
+	a := r.ExecutedAction()
+	if a == nil || a.Terminals == nil {
+		return
+	}
+	before := h.Terminals
+	h.Terminals, h.Typing = before.Or(a.Terminals), nil
+	if !h.Terminals.Equal(a.Terminals) && terminalsSize(a.Terminals) <= typingBytes {
+		h.Typing = &typing{Pre: r.N, After: a.Terminals}
+	}
+}
+
+// foldTyped records the lines in terminals now that a call ran, if it was the latest there.
+func (h *State) foldTyped(c *callEntry) {
+	if h.Typing != nil && h.Typing.Pre == c.Pre {
+		h.Terminals, h.Typing = h.Typing.After, nil
 	}
 }
 
@@ -201,7 +215,7 @@ func (h *State) foldCall(r *engine.Record, denied bool) {
 	if denied {
 		c.Outcome = engine.OutcomeDenied
 	}
-	c.Creates, c.Tree = creates(r.ExecutedAction()), madeTree(r.ExecutedAction())
+	c.Changes, c.Tree = changes(r.ExecutedAction()), madeTree(r.ExecutedAction())
 	if c.Enforced == engine.Ask {
 		h.Asked++
 		h.asks(&c, r)
@@ -213,9 +227,9 @@ func (h *State) foldCall(r *engine.Record, denied bool) {
 	h.Calls = append(h.Calls, c)
 }
 
-// foldEffects records what an action does to paths. Whatever makes policy stricter counts at
-// once, as if the call had run; what makes it milder (created, read) counts from the post
-// record on.
+// foldEffects records what an action does. Whatever makes policy stricter counts at once, as if
+// the call had run. What makes it milder counts only once a result shows that it ran: see
+// foldRan. A call that was asked about and refused has no result.
 func (h *State) foldEffects(r *engine.Record) {
 	a := r.ExecutedAction()
 	if a == nil {
@@ -238,48 +252,48 @@ func (h *State) foldEffects(r *engine.Record) {
 	h.foldPlan(a.Plan)
 	h.followDenied(r.N, a)
 	h.foldCode(r, a)
-	h.foldAsked(a)
 	h.foldRemotes(a)
 	h.foldFlow(r, a)
 	h.foldOwn(a)
-	h.Hosts = addDigits(h.Hosts, hostDigits(a), maxHosts)
 	h.foldUse(a)
 }
 
 func (h *State) foldDelete(n int64, e *engine.Effect) {
-	if p := h.path(truncateKey(e.Place())); p == nil || p.State != engine.LedgerCreated {
+	if p := h.path(truncateKey(e.Place())); p == nil || p.State != engine.LedgerCreated || !p.known() {
 		h.Deleted++
 	}
-	h.mark(e.Place(), engine.LedgerDeleted, n)
 	h.dropTree(e)
-	h.place(e)
+	h.place(n, e, engine.LedgerDeleted)
 }
 
 func (h *State) foldWrite(n int64, e *engine.Effect) {
-	switch {
-	case e.Verb == "move":
-		h.mark(e.Place(), engine.LedgerMoved, n)
-	case e.Creates():
-		// waits for the post: foldPost marks it as created
-	default:
-		h.mark(e.Place(), engine.LedgerWritten, n)
+	maybe := ""
+	if e.Verb == "move" {
+		maybe = engine.LedgerMoved
 	}
-	h.place(e)
+	h.place(n, e, maybe)
 }
 
-// place notes the location of a path that is written or deleted.
-func (h *State) place(e *engine.Effect) {
+// place notes the location of a path that is written or deleted, and what the call may do to it.
+func (h *State) place(n int64, e *engine.Effect, maybe string) {
 	key := truncateKey(e.Place())
 	if key == "" {
 		return
 	}
-	if h.path(key) == nil {
-		h.Paths = append(h.Paths, pathEntry{Key: key, State: ledgerPending, N: h.N + 1})
+	i := slices.IndexFunc(h.Paths, func(p pathEntry) bool { return p.Key == key })
+	p := pathEntry{Key: key, State: ledgerPending}
+	if i >= 0 {
+		p = h.Paths[i]
+		h.Paths = slices.Delete(h.Paths, i, i+1)
 	}
-	p := h.path(key)
+	p.N, p.Agreed = n, p.Agreed && maybe != engine.LedgerDeleted
+	if maybe != "" && p.Maybe != engine.LedgerMoved {
+		p.Maybe = maybe
+	}
 	if p.Where = boundKey(string(h.location(e)), digestLength); h.Goals.named(e) {
 		p.Where = engine.LocationNamed
 	}
+	h.Paths = append(h.Paths, p)
 }
 
 func (h *State) foldPost(r *engine.Record) {
@@ -294,7 +308,7 @@ func (h *State) foldPost(r *engine.Record) {
 	h.countCheckpoint(r.T, outcome)
 	news := outcome == engine.OutcomeRan && h.foldRan(c, r)
 	c.Outcome, c.Post = outcome, r.N
-	c.Decision, c.Enforced, c.Args, c.Creates, c.Tree, c.Form, c.Mode = "", "", "", nil, "", "", ""
+	c.Decision, c.Enforced, c.Args, c.Changes, c.Tree, c.Form, c.Mode = "", "", "", nil, "", "", ""
 	h.finishPast(c, r, news)
 	h.foldFindings(r)
 	h.foldInterventions(r)
@@ -302,7 +316,6 @@ func (h *State) foldPost(r *engine.Record) {
 	h.foldRollback(r)
 	if outcome != engine.OutcomeDenied {
 		h.foldStarted(r)
-		h.dropRemotes(r.Action)
 	}
 	h.foldOutput(r, outcome)
 	h.foldSpent(resultOf(r))
@@ -315,14 +328,14 @@ func (h *State) foldPost(r *engine.Record) {
 // failure shows nothing: clients report a denial as a failure.
 func (h *State) foldOutcome(c *callEntry, r *engine.Record, o engine.Outcome) {
 	h.answerForm(c, o, max(h.T, r.T))
-	if h.settle(c, o) {
+	if h.settle(c, o) && (o == engine.OutcomeRan || c.Agreed) {
 		h.approve(r.ExecutedAction(), o)
 		h.agreeCode(r.ExecutedAction())
 	}
 	switch {
 	case o == engine.OutcomeDenied && c.Outcome == engine.OutcomePending:
 		h.refuse(c, true)
-	case o != engine.OutcomeDenied && c.Outcome == engine.OutcomeUnknown:
+	case o == engine.OutcomeRan && c.Outcome == engine.OutcomeUnknown:
 		h.forgetDenial(c.Pre)
 	case o == engine.OutcomeRan && c.Outcome == engine.OutcomeDenied && c.Pre > 0 && c.Post == 0:
 		h.forgetDenial(c.Pre)
@@ -337,17 +350,27 @@ func (h *State) forgetDenial(pre int64) {
 	h.Denials = slices.DeleteFunc(h.Denials, func(d denial) bool { return d.N == pre })
 }
 
-// foldRan records the paths that exist, and that were read, now that a call
-// ran. It reports whether any of them were new.
+// foldRan records what makes policy milder, now that a call ran: what the session did to paths and
+// in terminals, hosts that it reached, objections that no longer apply. It reports whether any of
+// the paths were new.
 func (h *State) foldRan(c *callEntry, r *engine.Record) bool {
-	before := len(h.Paths)
-	for _, key := range c.Creates {
-		h.mark(key, engine.LedgerCreated, r.N)
+	before, made := len(h.Paths), false
+	for _, ch := range c.Changes {
+		h.mark(ch.Key, ch.State, r.N)
+		made = made || ch.State == engine.LedgerCreated
 	}
 	h.addTree(c.Tree)
+	h.foldTyped(c)
+	h.foldTold(c)
 	h.dropCode(c.Pre, r.Action)
 	h.foldReads(r)
-	return len(h.Paths) > before || len(c.Creates) > 0
+	if a := r.Action; a != nil {
+		h.foldSources(c, a)
+		h.foldAsked(a)
+		h.dropRemotes(a)
+		h.Hosts = addDigits(h.Hosts, hostDigits(a), maxHosts)
+	}
+	return len(h.Paths) > before || made
 }
 
 // foldUnreviewed records a call that was never reviewed, so that a second
@@ -431,7 +454,7 @@ const (
 )
 
 // foldFindings notes which findings with a level an event had, and whether the agent got the
-// message of a rule of that id.
+// message of a rule of that id. A question counts as told once its call ran: see foldTold.
 func (h *State) foldFindings(r *engine.Record) {
 	a := h.agent(agentOf(r))
 	for _, f := range r.Findings {
@@ -447,11 +470,29 @@ func (h *State) foldFindings(r *engine.Record) {
 			a.Fired = map[string]findingEntry{}
 		}
 		level := boundKey(f.Level, digestLength)
-		entry := findingEntry{a.Events, level, a.Fired[id].Told, a.Fired[id].ToldLevel}
-		if d := r.Decision; d != nil && slices.Contains(d.MessageRuleIDs(), f.ID) {
+		entry := findingEntry{At: a.Events, Level: level, Told: a.Fired[id].Told, ToldLevel: a.Fired[id].ToldLevel}
+		switch d := r.Decision; {
+		case d == nil || !slices.Contains(d.MessageRuleIDs(), f.ID):
+		case answered(r) == engine.Ask:
+			entry.Asked = r.N
+		default:
 			entry.Told, entry.ToldLevel = a.Events, level
 		}
 		a.Fired[id] = entry
+	}
+}
+
+// foldTold records that a person let a call run that they were asked about because of a finding.
+func (h *State) foldTold(c *callEntry) {
+	a := h.agent(c.Agent)
+	if a == nil || c.Pre == 0 {
+		return
+	}
+	for id, f := range a.Fired {
+		if f.Asked == c.Pre {
+			f.Told, f.ToldLevel, f.Asked = a.Events, f.Level, 0
+			a.Fired[id] = f
+		}
 	}
 }
 
@@ -498,12 +539,27 @@ func (h *State) mark(short, state string, n int64) {
 	if old := h.path(key); old != nil {
 		e.Agreed = old.Agreed && state != engine.LedgerDeleted
 		e.Used, e.Where, e.Labels, e.Apart = old.Used || state == engine.LedgerRead, old.Where, old.Labels, old.Apart
+		if e.Maybe = old.Maybe; settles(state, old.Maybe) {
+			e.Maybe = ""
+		}
 		if !replaces(old.State, state) {
 			e.State, e.N = old.State, old.N
 		}
 		h.Paths = slices.DeleteFunc(h.Paths, func(p pathEntry) bool { return p.Key == key })
 	}
 	h.Paths = append(h.Paths, e)
+}
+
+// settles reports whether it no longer matters what a call without a result may have done to a path
+// that is now in a state: what was moved there may still be the only copy of something.
+func settles(state, maybe string) bool {
+	switch state {
+	case engine.LedgerMoved:
+		return true
+	case engine.LedgerDeleted, engine.LedgerCreated:
+		return maybe != engine.LedgerMoved
+	}
+	return false
 }
 
 // replaces reports whether a path in state old becomes state new. Something

@@ -22,7 +22,7 @@ func (h *State) Left() Left {
 	}
 	for _, p := range h.Paths {
 		switch {
-		case p.State == engine.LedgerMoved:
+		case p.mayHoldMoved():
 			left.Moved = append(left.Moved, p.Key)
 		case p.State == engine.LedgerCreated && p.Where != string(engine.LocationInside):
 			left.Created = append(left.Created, p.Key)

@@ -80,7 +80,7 @@ func same(stretch []ringEntry, print string, since int64) (n, inFlight int64) {
 	for i := len(stretch) - 1; i >= 0 && print != ""; i-- {
 		p := &stretch[i]
 		switch {
-		case p.N < since, p.Print != print && p.altered():
+		case p.N < since, p.Print != print && p.altered() && p.ended():
 			return n, inFlight
 		case p.Print != print:
 		case p.Outcome == engine.OutcomePending:
@@ -109,11 +109,18 @@ func (a *agentState) alters(p *ringEntry, act *engine.Action) changeSet {
 			continue
 		}
 		if old.Print == p.Print || p.Into != "" && p.From == "" && old.Into == p.Into {
-			what |= altersAgain
+			return what | altersAgain
 		}
-		break
+		if old.ended() {
+			break
+		}
 	}
 	return what
+}
+
+// ended reports whether a result shows that an action ran, even if it failed.
+func (p *ringEntry) ended() bool {
+	return p.Outcome == engine.OutcomeRan || p.Outcome == engine.OutcomeFailed
 }
 
 func (p *ringEntry) writes() bool { return p.Alters&altersFiles != 0 }
@@ -124,7 +131,7 @@ func (p *ringEntry) altersAtAll() bool {
 	return p.Alters != 0 && p.Outcome != engine.OutcomeDenied && !(p.Outcome == engine.OutcomeFailed && p.Into != "")
 }
 
-// altered reports whether something differs from before. An edit that finds the
+// altered reports whether something may differ from before. An edit that finds the
 // text it replaces changes something each time it runs.
 func (p *ringEntry) altered() bool {
 	return p.altersAtAll() && (p.Alters&altersAgain == 0 || p.From != "" && p.Outcome == engine.OutcomeRan)
@@ -167,7 +174,7 @@ func (a *agentState) pauses(print string, now int64) []pause {
 	for i := len(a.Ring) - 1; i >= max(0, len(a.Ring)-repeatSpan) && len(list) < maxPauses; i-- {
 		p := &a.Ring[i]
 		if p.Print != print {
-			next.waited = next.waited || p.Waits
+			next.waited = next.waited || p.Waits && p.ended()
 			continue
 		}
 		next.ms -= p.T

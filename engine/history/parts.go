@@ -42,6 +42,7 @@ type findingEntry struct {
 	Level     string `json:"l"`
 	Told      int64  `json:"t,omitempty"`  // as At
 	ToldLevel string `json:"tl,omitempty"` // empty: never
+	Asked     int64  `json:"q,omitempty"`  // record of the call that a person was asked about because of it: told once that ran
 }
 
 type agentState struct {
@@ -106,11 +107,29 @@ type pathEntry struct {
 	Labels []engine.Label `json:"l,omitempty"` // of its contents
 	Agreed bool           `json:"g,omitempty"` // a person approved a call that wrote it, and it ran
 	Apart  bool           `json:"k,omitempty"` // it is for secrets, or ignored by git; known of files with labels
+	// What a call without a result may have done to the path: moved something there, or deleted it.
+	// Until that is known, the state shows nothing.
+	Maybe string `json:"m,omitempty"`
 }
 
 // ledgerPending is the state of a path of which only the place is known, until
-// the call that creates it has run.
+// the result of a call shows what became of it.
 const ledgerPending = ""
+
+// known reports whether the result of a call shows what the session did to a path.
+func (p *pathEntry) known() bool { return p.State != ledgerPending && p.Maybe == "" }
+
+// pathChange is what a call does to a path if it runs.
+type pathChange struct {
+	State string `json:"s"` // one of LedgerStates
+	Key   string `json:"p"`
+}
+
+// typing is what a call leaves in terminals if it runs.
+type typing struct {
+	Pre   int64             `json:"n"`
+	After *engine.Terminals `json:"t"`
+}
 
 // denial is one effect of a call that did not run because policy or a person
 // denied it; a call has at most maxDeniedEffects of them.
@@ -145,8 +164,8 @@ type callEntry struct {
 	Post     int64          `json:"post,omitempty"` // number of the post record
 	Decision engine.Verdict `json:"d,omitempty"`
 	Enforced engine.Verdict `json:"v,omitempty"`
-	Args     string         `json:"m,omitempty"` // MAC of the approved arguments, shortened; like d, v and c only until the post record
-	Creates  []string       `json:"c,omitempty"` // path keys that exist only once it has run
+	Args     string         `json:"m,omitempty"` // MAC of the approved arguments, shortened; like d, v and x only until the post record
+	Changes  []pathChange   `json:"x,omitempty"` // what it does to paths once it has run, in order
 	Tree     string         `json:"t,omitempty"` // key of the working tree that exists only once it has run
 	Agreed   bool           `json:"y,omitempty"` // a person approved it outside the agent, and that is counted
 	Outcome  engine.Outcome `json:"o"`

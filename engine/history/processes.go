@@ -44,14 +44,17 @@ func (h *State) foldStarted(r *engine.Record) {
 	if a == nil || res == nil {
 		return
 	}
-	starts := a.Starts
-	if len(starts) == 0 && len(a.Commands) > 0 && (res.Interrupted || res.Trouble == engine.TroubleTime) {
+	starts, late := a.Starts, res.Interrupted || res.Trouble == engine.TroubleTime
+	if len(starts) == 0 && len(a.Commands) > 0 && late {
 		starts = []engine.Started{{Line: a.Resource, Programs: programNames(a)}}
 	}
 	for i, s := range starts[:min(len(starts), startedEntries)] {
 		entry := startedEntry{N: r.N, Line: clipLine(s.Line), Programs: shortNames(s.Programs, startedNames)}
 		if i == 0 {
-			entry.Processes, entry.Ports = numbers(res.Processes, engine.MaxProcesses), numbers(res.Ports, engine.MaxPorts)
+			entry.Processes = numbers(res.Processes, engine.MaxProcesses)
+		}
+		if i == 0 && (res.Outcome == engine.OutcomeRan || late) { // an error may name the port of another program
+			entry.Ports = numbers(res.Ports, engine.MaxPorts)
 		}
 		h.Running = append(h.Running, entry)
 	}

@@ -36,7 +36,8 @@ const (
 	maxApprovals  = 8  // questions whose outcome one record may show
 	maxCalls      = 64
 	callBytes     = 7 << 10
-	maxCreates    = 8  // paths that one pending call may create
+	maxChanges    = 24 // paths that one pending call may change
+	typingBytes   = 4 << 10
 	keyLength     = 64 // bytes of a path or target as a key
 	digestLength  = 16 // hex digits kept of a digest: 64 bits
 	argsLength    = 32 // of the arguments' MAC
@@ -99,7 +100,8 @@ type State struct {
 	Questions approval.Questions      `json:"questions,omitempty"` // that wait outside the agent, and their outcomes
 	Calls     []callEntry             `json:"calls"`               // most recent last
 	Goals     goalState               `json:"goals"`
-	Terminals *engine.Terminals       `json:"terminals,omitempty"` // text that was typed and has not run
+	Terminals *engine.Terminals       `json:"terminals,omitempty"` // text that was typed and may not have run
+	Typing    *typing                 `json:"typing,omitempty"`    // what the latest call in a terminal leaves there if it runs
 	Trees     []string                `json:"trees,omitempty"`     // working trees that git made for the session, most recent last
 	Marks     map[engine.Label]string `json:"marks"`               // of what was read, 8 digits each, most recent last
 	Hosts     string                  `json:"hosts"`               // digests of those that were contacted, 8 digits each, most recent last

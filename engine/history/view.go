@@ -15,13 +15,17 @@ func (h *State) join(a engine.Action) engine.Action {
 	effects := make([]engine.Effect, len(a.Effects))
 	for i, e := range a.Effects {
 		if p := h.path(truncateKey(e.Place())); p != nil && e.Short != "" {
-			e.Ledger = p.State
+			if p.known() {
+				e.Ledger = p.State
+			}
 			e.Secret, e.Untrusted = slices.Contains(p.Labels, engine.LabelSecret), slices.Contains(p.Labels, engine.LabelUntrusted)
 		}
-		if e.Kind == engine.EffectFileDelete && e.Recursive && h.movedBelow(&e) {
+		switch moved, perhaps := h.movedBelow(&e); {
+		case moved:
 			e.Ledger = engine.LedgerMoved
-		}
-		if h.endsTree(&e) {
+		case perhaps:
+			e.Ledger = ""
+		case h.endsTree(&e):
 			e.Ledger = engine.LedgerCreated
 		}
 		e.Location = h.location(&e)
@@ -37,10 +41,22 @@ func (h *State) join(a engine.Action) engine.Action {
 	return a
 }
 
-// movedBelow reports whether the session moved something into a folder that an
-// effect goes through: it may be the only place where that is now.
-func (h *State) movedBelow(e *engine.Effect) bool {
-	return slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.State == engine.LedgerMoved && reaches(e, p.Key) })
+// movedBelow reports whether the session moved something, or perhaps did, into a folder that an
+// effect deletes: it may be the only place where that is now.
+func (h *State) movedBelow(e *engine.Effect) (moved, perhaps bool) {
+	if e.Kind != engine.EffectFileDelete || !e.Recursive {
+		return false, false
+	}
+	for i := range h.Paths {
+		if p := &h.Paths[i]; p.mayHoldMoved() && reaches(e, p.Key) {
+			moved, perhaps = moved || p.State == engine.LedgerMoved, true
+		}
+	}
+	return moved, perhaps
+}
+
+func (p *pathEntry) mayHoldMoved() bool {
+	return p.State == engine.LedgerMoved || p.Maybe == engine.LedgerMoved
 }
 
 func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
@@ -188,7 +204,7 @@ func countPast(f *engine.WindowFacts, p *ringEntry) {
 	if p.Runs && p.Outcome != engine.OutcomeDenied {
 		f.Runs++
 	}
-	if f.Missing += p.Missing; p.writes() && p.Outcome != engine.OutcomeDenied {
+	if f.Missing += p.Missing; p.writes() && p.ended() {
 		f.Edits++
 	}
 }
@@ -337,7 +353,7 @@ func (a *agentState) repeats(act engine.Action) bool {
 	for i := len(a.Ring) - 1; i >= max(0, len(a.Ring)-repeatSpan); i-- {
 		p := &a.Ring[i]
 		if p.Print != print {
-			if p.writes() && p.Outcome != engine.OutcomeDenied {
+			if p.writes() && p.ended() {
 				break
 			}
 			continue
@@ -356,7 +372,7 @@ func (a *agentState) repeats(act engine.Action) bool {
 // buildsOn reports whether the action uses a path or host that an earlier action touched.
 func (h *State) buildsOn(a engine.Action) bool {
 	for _, e := range a.Effects {
-		if p := h.path(truncateKey(e.Place())); e.Short != "" && p != nil && p.State != ledgerPending {
+		if p := h.path(truncateKey(e.Place())); e.Short != "" && p != nil && p.known() {
 			return true
 		}
 		if e.Kind == engine.EffectNetwork && e.Target != "" && h.seenHost(truncateKey(e.Target)) {
@@ -369,7 +385,7 @@ func (h *State) buildsOn(a engine.Action) bool {
 func (h *State) seenHost(key string) bool {
 	for _, agent := range h.Agents {
 		for i := range agent.Ring {
-			if p := &agent.Ring[i]; p.Class == "host" && p.Target == key {
+			if p := &agent.Ring[i]; p.Class == "host" && p.Target == key && p.ended() {
 				return true
 			}
 		}

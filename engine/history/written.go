@@ -37,9 +37,6 @@ func (h *State) foldCode(r *engine.Record, a *engine.Action) {
 	h.carryCode(r.N, a)
 	for i := range a.Code {
 		c := &a.Code[i]
-		if c.Digest == "" && !c.Part && answered(r).Strictness() < engine.Ask.Strictness() {
-			h.Code = slices.DeleteFunc(h.Code, func(w writtenCode) bool { return w.Key == truncateKey(c.Path) })
-		}
 		if v := verdictOf(r, c.Path); v != nil {
 			h.keepCode(writtenCode{Key: truncateKey(c.Path), Kinds: boundKey(strings.Join(c.Kinds, " "), kindsLength),
 				Rules: joinIDs(v.Rules), Digest: boundKey(c.Digest, digestLength), N: r.N}, c.Part)
@@ -135,9 +132,18 @@ func (h *State) copyCode(w writtenCode, n int64, from *engine.Effect, a *engine.
 }
 
 // dropCode forgets code that was deleted or overwritten, now that the call ran.
-// In a line with several commands it is unknown which of them ran.
+// In a line with several commands it is unknown which of them ran, except for those that write
+// code to which nothing objects.
 func (h *State) dropCode(pre int64, a *engine.Action) {
-	if a == nil || len(a.Commands) > 1 {
+	if a == nil || len(h.Code) == 0 {
+		return
+	}
+	h.Code = slices.DeleteFunc(h.Code, func(w writtenCode) bool {
+		return w.N < pre && slices.ContainsFunc(a.Code, func(c engine.Code) bool {
+			return c.Digest == "" && !c.Part && w.Key == truncateKey(c.Path)
+		})
+	})
+	if len(a.Commands) > 1 {
 		return
 	}
 	h.Code = slices.DeleteFunc(h.Code, func(w writtenCode) bool {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -14,8 +15,8 @@ import (
 // any other text. Input that contains these runes itself is reported as "encoding", and
 // they count as unknown parts.
 const (
-	Hole    = '\uf8fe' // an unknown part
-	Vacancy = '\uf8ff' // the value of a variable that the script never sets: unknown, perhaps empty
+	Hole    = engine.Hole // an unknown part
+	Vacancy = '\uf8ff'    // the value of a variable that the script never sets: unknown, perhaps empty
 
 	HoleText    = string(Hole)
 	VacancyText = string(Vacancy)

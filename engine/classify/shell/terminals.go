@@ -206,8 +206,8 @@ func (c *Call) Fills(buffer string, text abstract.Arg) {
 // Filled returns the text of a buffer, as far as the session stored it.
 func (c *Call) Filled(buffer string) abstract.Arg {
 	for _, l := range c.Shell.openTerminals().lines {
-		if sameTerminal(l.name, buffer) {
-			return joined(l.parts)
+		if sameTerminal(l.name, buffer) && len(l.parts) == 1 { // several: it is unknown which of them it is
+			return l.parts[0]
 		}
 	}
 	return abstract.UnknownArg()
