@@ -224,7 +224,7 @@ func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, b
 	}
 	state := d.state
 	step := c.tally.step(m, r.calls, r.replay.history.Workspace, base, now)
-	step.State, step.Missing, step.loosens = state, d.missing, d.loosens
+	step.State, step.Missing = state, d.missing
 	if m.Record.Phase == engine.PhasePre && slices.Contains(c.Unattended, m.Record.Event.Mode) {
 		c.tally.unattended = true
 	}
@@ -232,7 +232,7 @@ func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, b
 		step.Due = r.due(ctx, c, m, base, now)
 	}
 	c.tally.met(m.Record, c.Causes, base, now)
-	c.tally.add(step, base, now)
+	c.tally.add(step, d.loosens, base, now)
 	if m.Record.Phase == engine.PhasePre {
 		c.tally.alarms.call(m, base, now)
 	}

@@ -292,8 +292,6 @@ type Step struct {
 	Due       string         `json:"due,omitempty"`     // of another answer: as in Kind
 	Example   *Example       `json:"example,omitempty"` // of the example of a kind of change: what is needed to see it
 	Missing   string         `json:"missing,omitempty"` // the fact that was not recorded, or why it cannot be compared
-
-	loosens bool // the candidate's answer is milder, or may be
 }
 
 // Alarms describes what people's answers show about stops: a question whose

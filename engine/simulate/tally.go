@@ -114,8 +114,8 @@ func clip(s string) string {
 // changes reports whether a state is a changed answer.
 func (s State) changes() bool { return s == Tightened || s == Loosened || s == Maybe }
 
-// add counts a decision.
-func (t *sessionTally) add(s Step, base, now sideAnswer) {
+// add counts a decision. loosens: the candidate's answer is milder, or may be.
+func (t *sessionTally) add(s Step, loosens bool, base, now sideAnswer) {
 	tally, m := &t.impact.Events, t.impact
 	if s.Phase == engine.PhasePre {
 		tally = &m.Calls
@@ -128,7 +128,7 @@ func (t *sessionTally) add(s Step, base, now sideAnswer) {
 	} else {
 		tally.States[s.State]++
 	}
-	t.cell(tally, s, base, now)
+	t.cell(tally, s, loosens, base, now)
 	t.unclear(s)
 	t.firedRules(s, base, now)
 	t.intervention(s, base, now)
@@ -158,9 +158,9 @@ func (m *Impact) span(ms int64) {
 	m.Last = max(m.Last, ms)
 }
 
-func (t *sessionTally) cell(tally *Tally, s Step, base, now sideAnswer) {
+func (t *sessionTally) cell(tally *Tally, s Step, loosens bool, base, now sideAnswer) {
 	if s.State == Unknown || s.State == Incomparable {
-		key := OpenCell{From: base.certain(), To: now.certain(), Sure: !s.loosens}
+		key := OpenCell{From: base.certain(), To: now.certain(), Sure: !loosens}
 		if t.open[tally][key] == nil {
 			cell := key
 			t.open[tally][key] = &cell
@@ -184,7 +184,7 @@ func (t *sessionTally) cell(tally *Tally, s Step, base, now sideAnswer) {
 	}
 	if s.State == Maybe {
 		c.Maybe++
-		c.Sure += int64(number(!s.loosens))
+		c.Sure += int64(number(!loosens))
 	}
 }
 

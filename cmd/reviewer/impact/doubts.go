@@ -19,7 +19,7 @@ func caveats(m *simulate.Impact) []string {
 		list = append(list, "PARTIAL: "+m.Partial+". All numbers cover only what was read until then.")
 	}
 	if l := m.Loosening(); l.Decisions > 0 && l.Unknown == l.Decisions {
-		list = append(list, "PARTIAL: no decision could be compared, so this shows nothing about the candidate.")
+		list = append(list, "PARTIAL: nothing could be compared, so this shows nothing about the candidate.")
 	}
 	if text := infidelity(m.Fidelity); text != "" {
 		list = append(list, "FIDELITY: "+text)

@@ -84,7 +84,7 @@ func TestHeadline(t *testing.T) {
 		"No changes: all of 128 calls in 3 sessions are decided as before.": calm(),
 		"No changes: 1 call in 3 sessions is decided as before.":            only(1, map[simulate.State]int64{simulate.Unchanged: 1}),
 		"No changes of verdicts: all of 128 calls in 3 sessions are decided as before. But interventions differ (pause 0 before, 1,200 after), and checkpoints differ before 2 calls.": besides(calm()),
-		"None of 2 calls could be compared: 2 calls are unknown (the inputs of the decision were not recorded).":                                                                       only(2, map[simulate.State]int64{simulate.Unknown: 2}),
+		"PARTIAL: nothing could be compared, so this shows nothing about the candidate.":                                                                                               only(2, map[simulate.State]int64{simulate.Unknown: 2}),
 		"No changes in 1,234,566 that could be compared, of 1,234,567 calls; 1 call is incomparable (another version made the decision).":                                              only(1_234_567, map[simulate.State]int64{simulate.Unchanged: 1_234_566, simulate.Incomparable: 1}),
 		"1 of 1 call would be decided differently: 1 loosened, in 0 of 3 sessions.":                                                                                                    only(1, map[simulate.State]int64{simulate.Loosened: 1}),
 		"1,000 of 1,002 calls would be decided differently: 1,000 maybe, in 0 of 3 sessions. 2 calls are unknown (the inputs of the decision were not recorded).":                      only(1002, map[simulate.State]int64{simulate.Maybe: 1000, simulate.Unknown: 2}),

@@ -115,9 +115,11 @@ func TestSimulateVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fine := simulate.Impact{}
+	same := simulate.Tally{Total: 1, States: map[simulate.State]int64{simulate.Unchanged: 1}}
+	fine := simulate.Impact{Calls: same}
+	unknown := simulate.Impact{Calls: simulate.Tally{Total: 3, States: map[simulate.State]int64{simulate.Unknown: 3}}, Missing: map[string]int64{"the time of the call": 3}}
 	loosened := simulate.Impact{Calls: simulate.Tally{Total: 1, States: map[simulate.State]int64{simulate.Loosened: 1}, Matrix: []simulate.Cell{{From: engine.Block, To: engine.Allow, Count: 1}}}}
-	unread := simulate.Impact{Sources: simulate.Sources{Failed: 2, Troubles: []simulate.Trouble{{Path: "a.jsonl", Line: 7, Why: "torn", Failed: true}, {Path: "b.jsonl", Why: "odd"}}}}
+	unread := simulate.Impact{Calls: same, Sources: simulate.Sources{Failed: 2, Troubles: []simulate.Trouble{{Path: "a.jsonl", Line: 7, Why: "torn", Failed: true}, {Path: "b.jsonl", Why: "odd"}}}}
 	damaged := simulate.Impact{Sources: simulate.Sources{Failed: 1, Damaged: 1, Troubles: []simulate.Trouble{{Path: "c.jsonl", Failed: true, Damaged: true}}}}
 	differs := simulate.Impact{Fidelity: &simulate.Report{Different: 1, First: &simulate.Difference{ID: "12345678-3", Field: "decision"}}}
 	both := loosened
@@ -134,7 +136,9 @@ func TestSimulateVerdict(t *testing.T) {
 		{"damaged", damaged, cli.ExitFindings, []string{"a log was tampered with or damaged", "1 file could not be read"}},
 		{"fidelity", differs, cli.ExitFindings, []string{"12345678-3: decision"}},
 		{"budget and unread", both, cli.ExitFindings, []string{"loosened>0", "2 files"}},
-		{"partial", simulate.Impact{Partial: "interrupted"}, cli.ExitFailed, []string{"incomplete: interrupted"}},
+		{"nothing read", simulate.Impact{}, cli.ExitFindings, []string{"--fail-on loosened>0: the simulation covers no decisions"}},
+		{"nothing compared", unknown, cli.ExitFindings, []string{"could compare none of 3 decisions", "3 decisions could not be compared for lack of one fact: the time of the call", "--since"}},
+		{"partial", simulate.Impact{Calls: same, Partial: "interrupted"}, cli.ExitFailed, []string{"incomplete: interrupted"}},
 	} {
 		var told bytes.Buffer
 		a := &cli.App{Streams: term.Streams{Stderr: &told}}
