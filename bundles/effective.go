@@ -135,6 +135,16 @@ func (e *Effective) Rules() []Rule {
 	return all
 }
 
+// Broken lists the ids of invalid rows: since they are meant to exist,
+// references to them are not reported.
+func (e *Effective) Broken() []string {
+	var ids []string
+	for _, l := range e.Layers {
+		ids = append(ids, l.broken...)
+	}
+	return ids
+}
+
 // EffectiveRules returns the rows of all layers after the settings are applied: without patterns
 // that are switched off, and with thresholds as they are set, scaled by the sensitivity.
 func (e *Effective) EffectiveRules() []Rule {

@@ -33,7 +33,7 @@ number (CEL over ` + "`action`, `history`, `session`, `goal`" + `) and a thresho
 - If an expression fails, the pattern counts as found, its verdict applies, and the finding in the
   record contains the error.
 - **One pattern**: ` + "`patterns: {thresholds: {loop: 5}}`" + ` sets its threshold and
-  scales its levels; ` + "`enabled_patterns: [loop, exfiltration]`" + ` disables all others (` + "`*`" + ` stands for all patterns). Later
+  scales its levels; ` + "`enabled_patterns: [loop, exfiltration]`" + ` disables all others (` + "`*`" + ` or ` + "`all`" + ` stands for all patterns). Later
   layers can only tighten what earlier ones set.
 - ` + "`rules: {disabled: [loop]}`" + ` disables a pattern, ` + "`patterns: {enabled: false}`" + `
   all patterns; those that always apply stay enabled.

@@ -2,11 +2,15 @@ package bundles
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"path"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // mergeSettings joins the base layer's settings with those of the others. For each
@@ -324,4 +328,146 @@ func ContainsPlace(outer, inner any) bool {
 	o, _ := outer.(string)
 	i, _ := inner.(string)
 	return o == "." || i == o || strings.HasPrefix(i, o+"/")
+}
+
+// checkNames refuses words of settings that mean nothing (x-names of the schema): a list of
+// patterns with a misspelt id would switch the others off. An id may be of any layer, and of a
+// rule that is disabled.
+func (e *Effective) checkNames() error {
+	tree, err := SettingsSchema()
+	if err != nil {
+		return err
+	}
+	n := namesCheck{policy: e, words: map[string][]string{}}
+	for _, l := range e.Layers {
+		if n.layer = l; !l.checked {
+			n.visit("", tree, l.ownSettings())
+		}
+	}
+	return errors.Join(n.errs...)
+}
+
+// ownSettings returns the settings of one layer.
+func (b *Bundle) ownSettings() map[string]any {
+	if b.Layer == Base {
+		return objectAt(b.Data, "reviewer")
+	}
+	return b.Settings
+}
+
+// namesCheck is a search for unknown names in the settings of a layer.
+type namesCheck struct {
+	policy *Effective
+	layer  *Bundle
+	words  map[string][]string // by vocabulary
+	errs   []error
+}
+
+func (n *namesCheck) visit(path string, s *SchemaNode, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			n.name(path, below(path, key), key, s.Names)
+			if node := s.Child(key); node != nil {
+				n.visit(below(path, key), node, v[key])
+			}
+		}
+	case []any:
+		for i, item := range v {
+			at := below(path, strconv.Itoa(i))
+			if word, ok := item.(string); ok {
+				n.name(path, at, word, s.Names)
+			}
+			if s.Items != nil {
+				n.visit(at, s.Items, item)
+			}
+		}
+	}
+}
+
+// name checks one word of the setting at a path: a vocabulary, or the word itself, must be among
+// the names.
+func (n *namesCheck) name(path, at, word string, names []string) {
+	var known, kinds []string
+	for _, name := range names {
+		if v, is := vocabularies[name]; is {
+			if n.words[name] == nil {
+				n.words[name] = v.words(n.policy)
+			}
+			known, kinds = append(known, n.words[name]...), append(kinds, v.kind)
+		} else {
+			known = append(known, name)
+		}
+	}
+	if len(names) == 0 || slices.Contains(known, word) || slices.Contains(names, "rules") && n.policy.namedInRego(word) {
+		return
+	}
+	near := engine.Nearest(word, known)
+	switch ofRules := strings.HasPrefix(path, "rules.") || strings.HasPrefix(path, "patterns."); {
+	case len(known) == 0: // a policy without such rules
+		return
+	case n.layer.Layer == Base && near == "" && !ofRules: // what another base leaves out, its lists may still name
+		return
+	}
+	what := fmt.Sprintf("%s: no %s has the name %q", path, strings.Join(kinds, " or "), word)
+	switch {
+	case near != "":
+		what += fmt.Sprintf("; did you mean %q?", near)
+	case slices.Contains(kinds, "rule"):
+		what += "; `reviewer policy show default` lists the built-in ones"
+	default:
+		what += "; expected one of " + strings.Join(known, ", ")
+	}
+	n.errs = append(n.errs, n.layer.where(at).in(n.layer.Layer).as("rule.unknown").wrong("%s", what))
+}
+
+// vocabularies are the names that x-names of the schema can refer to.
+var vocabularies = map[string]struct {
+	kind  string
+	words func(e *Effective) []string
+}{
+	"classes":   {"class of files", func(*Effective) []string { return engine.Classes() }},
+	"locations": {"location", func(*Effective) []string { return engine.Locations() }},
+	"signals":   {"signal", func(*Effective) []string { return append(engine.Signals(), engine.LegacySignals()...) }},
+	"patterns": {"pattern", func(e *Effective) []string {
+		var ids []string
+		for _, r := range e.Rules() {
+			if r.Pattern() {
+				ids = append(ids, r.ID)
+			}
+		}
+		if ids == nil {
+			return nil
+		}
+		return append(ids, e.Broken()...)
+	}},
+	"rows": {"rule", (*Effective).rowIDs},
+	"rules": {"rule", func(e *Effective) []string {
+		ids := e.rowIDs()
+		for _, l := range e.Access() {
+			ids = append(ids, l.FindingIDs()...)
+		}
+		return ids
+	}},
+}
+
+func (e *Effective) rowIDs() []string {
+	ids := e.Broken()
+	for _, r := range e.Rules() {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// namedInRego reports whether the Rego of a layer above the base may fire a rule with an id that
+// has no row.
+func (e *Effective) namedInRego(id string) bool {
+	return slices.ContainsFunc(e.Layers, func(l *Bundle) bool {
+		for _, source := range l.Modules {
+			if l.Layer != Base && (id == l.Layer+".unnamed" || strings.Contains(source, strconv.Quote(id))) {
+				return true
+			}
+		}
+		return false
+	})
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
 // openLists are the lists whose items, and the maps whose keys, are not from a vocabulary: names
@@ -166,5 +168,21 @@ func TestNamesOfTheBase(t *testing.T) {
 	}
 	if _, err = Assemble(b); err == nil || strings.Count(err.Error(), "\n") > 0 || !strings.Contains(err.Error(), `"deny_workround"; did you mean "deny_workaround"?`) {
 		t.Error(err)
+	}
+}
+
+// The agents in settings of isolation are those that reviewer knows.
+func TestNamesOfAgents(t *testing.T) {
+	for key, node := range tree(t).Properties["isolation"].Properties {
+		if !strings.HasPrefix(key, "agent_") {
+			continue
+		}
+		var names []string
+		for _, v := range node.Keys.Enum {
+			names = append(names, fmt.Sprint(v))
+		}
+		if !slices.Equal(names, harness.Names()) {
+			t.Errorf("isolation.%s has the agents %v, want %v", key, names, harness.Names())
+		}
 	}
 }

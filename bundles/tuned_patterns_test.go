@@ -89,7 +89,7 @@ func TestNamedPatterns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := e.checkPointless(); len(all) != 1 || !strings.Contains(all[0].Error(), "threshold of injected_action is fixed") {
+	if all := e.PointlessSettings(); len(all) != 1 || !strings.Contains(all[0].Error(), "threshold of injected_action is fixed") {
 		t.Errorf("problems: %v", all)
 	}
 }

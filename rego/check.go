@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -54,7 +53,8 @@ func Check(s Sources) ([]*engine.Problem, RuleSet) {
 
 type checker struct {
 	Sources
-	broken []string // packages, as data.x.y, of modules that do not parse; "" where it is not known which
+	broken []string               // packages, as data.x.y, of modules that do not parse; "" where it is not known which
+	parts  map[string]findingPart // what a finding is made of, by its place
 }
 
 func (c *checker) sorted() []*engine.Problem {
@@ -156,30 +156,6 @@ func (c *checker) inRoot(name string, m *ast.Module) {
 	}
 }
 
-func rootOf(layer string) string {
-	if layer == "base" {
-		return "data.reviewer"
-	}
-	return "data.policies." + layer
-}
-
-// pathOf returns the fixed part of a rule's path, as data/x/y.
-func pathOf(r *ast.Rule) string {
-	ref := r.Module.Package.Path.Extend(r.Head.Ref())
-	path := []string{"data"}
-	for _, t := range ref[1:] {
-		s, ok := t.Value.(ast.String)
-		if v, isVar := t.Value.(ast.Var); isVar && len(path) == len(r.Module.Package.Path) {
-			s, ok = ast.String(v), true // the rule's own name
-		}
-		if !ok {
-			break
-		}
-		path = append(path, string(s))
-	}
-	return strings.Join(path, "/")
-}
-
 // maxRounds limits how often invalid rules are removed. Of a rule with more errors,
 // only that many are reported.
 const maxRounds = 12
@@ -206,7 +182,10 @@ func (c *checker) leniently() *ast.Compiler {
 			ast.StageCheckUndefinedFuncs, ast.StageCheckSafetyRuleHeads, ast.StageCheckSafetyRuleBodies,
 			ast.StageCheckRuleConflicts,
 			ast.StageCheckRecursion, ast.StageCheckTypes, ast.StageBuildRuleIndices, ast.StageBuildComprehensionIndices,
-		)
+		).WithStageAfterID(ast.StageResolveRefs, ast.CompilerStageDefinition{Name: "Findings", Stage: func(all *ast.Compiler) *ast.Error {
+			c.findings(all.Modules)
+			return nil
+		}})
 		return last
 	})
 	return last
@@ -300,5 +279,3 @@ func (c *checker) reportedAt(at *ast.Location) bool {
 	}
 	return false
 }
-
-func isTestFile(name string) bool { return strings.HasSuffix(path.Base(name), "_test.rego") }

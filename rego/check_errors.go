@@ -119,19 +119,6 @@ func (c *checker) namesIn(file string) []string {
 	return names
 }
 
-func slashed(ref ast.Ref) string {
-	parts := make([]string, len(ref))
-	for i, t := range ref {
-		switch v := t.Value.(type) {
-		case ast.Var:
-			parts[i] = string(v)
-		case ast.String:
-			parts[i] = string(v)
-		}
-	}
-	return strings.Join(parts, "/")
-}
-
 // noFunction suggests a replacement for an unknown function.
 func (c *checker) noFunction(e *ast.Error, name string) {
 	if ast.BuiltinMap[name] != nil {
@@ -154,9 +141,6 @@ func (c *checker) noFunction(e *ast.Error, name string) {
 	p := c.wrong(e.Location, "rego.function", "unknown function %s", name)
 	p.Suggestion = nearestOf(name, append(slices.Sorted(maps.Keys(ast.BuiltinMap)), c.namesIn(e.Location.File)...))
 }
-
-func above(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
-func last(path string) string  { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // below lists the names one step under a path, of rules and of data.
 func (c *checker) below(path string) []string {
@@ -230,4 +214,76 @@ func (c *checker) typeError(e *ast.Error) {
 		p.Message = "the two sides can never be equal"
 		p.Found = fmt.Sprintf("%v and %v", d.Left, d.Right)
 	}
+}
+
+// apart returns the modules without the rules that read a document that contains
+// themselves: a whole root, or their own package. OPA would report every rule of it as
+// recursive.
+func (c *checker) apart() map[string]*ast.Module {
+	modules := maps.Clone(c.trees)
+	for _, name := range slices.Sorted(maps.Keys(c.trees)) {
+		if isTestFile(name) {
+			continue
+		}
+		m := *c.trees[name]
+		m.Rules = slices.DeleteFunc(slices.Clone(m.Rules), func(r *ast.Rule) bool {
+			at := wholeRead(r, m.Package.Path)
+			if at != nil {
+				wrong := c.wrong(at.Location, "rego.recursion", "this reads all of %s, which contains this rule",
+					strings.TrimPrefix(at.String(), "data."))
+				wrong.Expected = "the path of the value that is needed, such as data.reviewer.risk"
+			}
+			return at != nil
+		})
+		modules[name] = &m
+	}
+	return modules
+}
+
+// wholeRead finds a reference to a document of packages; nil: there is none.
+func wholeRead(r *ast.Rule, own ast.Ref) (found *ast.Term) {
+	ast.WalkTerms(r, func(t *ast.Term) bool {
+		ref, ok := t.Value.(ast.Ref)
+		if ok && found == nil && ref.HasPrefix(ast.DefaultRootRef) && (own.HasPrefix(ref) || wholeRoot(ref)) {
+			found = t
+		}
+		return ok && ref.HasPrefix(ast.DefaultRootRef)
+	})
+	return found
+}
+
+// wholeRoot reports whether a reference is to the document of a layer, or of
+// several.
+func wholeRoot(ref ast.Ref) bool {
+	path := slashed(ref)
+	return path == "data" || path == "data/reviewer" || path == "data/policies" ||
+		strings.HasPrefix(path, "data/policies/") && len(ref) == 3
+}
+
+// simplest picks the recursion error to report: each rule of a cycle has its
+// own, and all follow from the same mistake.
+func simplest(errs ast.Errors) ast.Errors {
+	var best *ast.Error
+	rest := slices.DeleteFunc(slices.Clone(errs), func(e *ast.Error) bool {
+		if e.Code != ast.RecursionErr {
+			return false
+		}
+		if best == nil || steps(e) < steps(best) {
+			best = e
+		}
+		return true
+	})
+	if best != nil {
+		rest = append(rest, best)
+	}
+	return rest
+}
+
+// steps weighs a cycle: by its length, and one through tests comes last.
+func steps(e *ast.Error) int {
+	n := strings.Count(e.Message, " -> ")
+	if strings.Contains(e.Message, "_test.") {
+		n += 1000
+	}
+	return n
 }

@@ -10,16 +10,6 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Where rules of each kind are defined: those of the base layer name a row, the others
-// define findings and exceptions.
-const (
-	firesPath = "data/reviewer/fired/fires"
-	// formerFiresPath is its name in built-in policies up to November 2026, of which stored ones are replayed.
-	formerFiresPath = "data/reviewer/spoken/speaks"
-	findingsName    = "findings"
-	exceptionsName  = "exceptions"
-)
-
 // row is a rule's row in a layer's catalogue.
 type row struct {
 	layer       string
@@ -113,8 +103,6 @@ func (c *checker) withoutForm(s RuleSet) {
 const Allows = "decision: allow has no effect, since the strictest rule wins; disable the rule that holds the call up, " +
 	"make an exception to it, or remove this one"
 
-func slashedRoot(layer string) string { return strings.ReplaceAll(rootOf(layer), ".", "/") }
-
 func (c *checker) fires(r *ast.Rule, layer string, rows map[string]row, s RuleSet) {
 	id, at := stringOf(r.Head.Key)
 	if id == "" {
@@ -196,22 +184,6 @@ func (c *checker) exception(r *ast.Rule, layer string, rows map[string]row) {
 	case !slices.Contains(known.overridable, any(layer)):
 		c.wrong(at, "rule.firm", "rule %s does not let the %s layer make exceptions, so this has no effect", id, layer)
 	}
-}
-
-func stringOf(t *ast.Term) (string, *ast.Location) {
-	if t == nil {
-		return "", nil
-	}
-	s, _ := t.Value.(ast.String)
-	return string(s), t.Location
-}
-
-func objectOf(t *ast.Term) (ast.Object, bool) {
-	if t == nil {
-		return nil, false
-	}
-	o, ok := t.Value.(ast.Object)
-	return o, ok
 }
 
 // sameID compares the id in a rule's METADATA with the one that it reports.

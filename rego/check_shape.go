@@ -7,14 +7,15 @@ import (
 
 // shape is the static knowledge about a value. nil: nothing.
 type shape struct {
-	kind   string            // a word of kinds
-	fields map[string]*shape // of an object: its keys
-	rest   *shape            // of an object: values of other keys; nil with open unset: there are no others
-	open   bool              // of an object: other keys are possible
-	items  *shape            // of a list or a set
-	words  []string          // of a string: the possible values; nil: anything
-	data   []string          // the path of a part of the policy's data
-	name   string            // what it is of, for messages
+	kind     string            // a word of kinds
+	fields   map[string]*shape // of an object: its keys
+	optional map[string]bool   // of an object: keys that it may not have
+	rest     *shape            // of an object: values of other keys; nil with open unset: there are no others
+	open     bool              // of an object: other keys are possible
+	items    *shape            // of a list or a set
+	words    []string          // of a string: the possible values; nil: anything
+	data     []string          // the path of a part of the policy's data
+	name     string            // what it is of, for messages
 }
 
 // The kinds of shapes.
@@ -73,10 +74,12 @@ func (s shapes) item(node any, name string) *shape {
 }
 
 func (s shapes) object(schema map[string]any, name string) *shape {
-	o := &shape{kind: object, fields: map[string]*shape{}, name: name}
+	o := &shape{kind: object, fields: map[string]*shape{}, optional: map[string]bool{}, name: name}
 	properties, _ := schema["properties"].(map[string]any)
+	required, _ := schema["required"].([]string)
 	for _, key := range slices.Sorted(maps.Keys(properties)) {
 		o.fields[key] = s.of(properties[key], key)
+		o.optional[key] = !slices.Contains(required, key)
 	}
 	if more, there := schema["additionalProperties"]; !there || more != false {
 		o.open, o.rest = true, s.of(more, name)

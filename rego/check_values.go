@@ -1,7 +1,11 @@
 package rego
 
 import (
+	"fmt"
+	"maps"
 	"regexp/syntax"
+	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -72,13 +76,6 @@ func (c *checker) conflicts(m *ast.Module) {
 	}
 }
 
-// Where modified forms are defined: by the base layer's rules and by those of the
-// others.
-const (
-	offersPath     = "data/reviewer/rewriting/offers"
-	operationsName = "operations"
-)
-
 // operations reports operations that are written out and do not exist.
 func (c *checker) operations(r *ast.Rule) {
 	ast.WalkTerms(r, func(t *ast.Term) bool {
@@ -127,4 +124,116 @@ func NoForm(layer, id string) string {
 	}
 	return "rule " + id + " says modify, but nothing defines how to modify its calls: " + asks +
 		`define operations["` + id + `"] in package policies.` + layer + ", or write decision: ask"
+}
+
+// findings notes what each finding is made of, and reports rules whose names are nearly those of
+// findings and the like. References must be resolved.
+func (c *checker) findings(modules map[string]*ast.Module) {
+	for _, m := range misnamed(modules) {
+		c.wrong(m.rule.Location, "rego.unread", "%s", m.text)
+	}
+	c.parts = map[string]findingPart{}
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		layer, _, _ := strings.Cut(name, "/")
+		for _, r := range modules[name].Rules {
+			f := findingOf(r.Copy(), layer)
+			if f == nil {
+				continue
+			}
+			note := func(t *ast.Term, decides bool) {
+				for _, part := range partsRead(t) {
+					c.parts[part.Location.String()] = findingPart{f, decides}
+				}
+			}
+			note(ast.NewTerm(f.made), false)
+			for _, e := range f.texts {
+				note(e.Operand(1), false)
+			}
+			for _, e := range f.values {
+				note(e.Operand(1), true)
+			}
+		}
+	}
+}
+
+// findingPart is a value that a finding is made of.
+type findingPart struct {
+	*findingHead
+	decides bool // without it, the rule does not fire
+}
+
+// mayLack warns about a part of a finding that reads a field which a call may not have.
+func (w *walker) mayLack(t *ast.Term) {
+	f, is := w.parts[fmt.Sprint(t.Location)]
+	ref, isRef := t.Value.(ast.Ref)
+	if !is || !isRef || !w.report || w.silent || !w.optional(ref) {
+		return
+	}
+	written := string(t.Location.Text)
+	if f.asksFor(written) {
+		return
+	}
+	instead := "object.get"
+	if keys := ref[1:]; keys.IsGround() && strings.Count(written, ".") == len(keys) {
+		names := strings.Split(written, ".")
+		path := `"` + strings.Join(names[1:], `", "`) + `"`
+		if len(keys) > 1 {
+			path = "[" + path + "]"
+		}
+		instead = fmt.Sprintf(`object.get(%s, %s, "")`, names[0], path)
+	}
+	if f.decides {
+		w.remark(t.Location, "rego.absent", "%s may be absent, and then %s does not fire, although only its finding needs the value: "+
+			"read it by %s; or, if its presence is a condition, write it as one in a line of its own", written, ruleName(f.rule), instead)
+		return
+	}
+	w.remark(t.Location, "rego.absent", "%s may be absent, and then the finding of %s has a message that only reports that: "+
+		"read it by %s, or ask for it in a condition", written, ruleName(f.rule), instead)
+}
+
+// asksFor reports whether a condition is true only if a field is there.
+func (f *findingHead) asksFor(field string) bool {
+	for _, e := range allBut(f.conditions, f.values) {
+		var terms []*ast.Term
+		switch t := e.Terms.(type) {
+		case *ast.Term:
+			terms = []*ast.Term{t}
+		case []*ast.Term:
+			terms = t[1:]
+		case *ast.SomeDecl:
+			terms = t.Symbols
+		}
+		for _, part := range terms {
+			for _, read := range partsRead(part) {
+				text := string(read.Location.Text)
+				if !e.Negated && (text == field || strings.HasPrefix(text, field+".") || strings.HasPrefix(text, field+"[")) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// optional reports whether a step of a reference is a field that an object may not have.
+func (w *walker) optional(ref ast.Ref) bool {
+	head, _ := ref[0].Value.(ast.Var)
+	s := w.env[head]
+	if ref[0].Equal(ast.InputRootDocument) {
+		s = w.input
+	}
+	for _, t := range ref[1:] {
+		key, fixed := t.Value.(ast.String)
+		switch {
+		case s == nil:
+			return false
+		case !fixed || s.kind != object:
+			s = s.each()
+			continue
+		case s.optional[string(key)] || s.fields[string(key)] == nil && s.open:
+			return true
+		}
+		s = s.fields[string(key)]
+	}
+	return false
 }

@@ -96,22 +96,6 @@ func (h *Host) ruleAt(at *ast.Location) string {
 	return id
 }
 
-func memberOf(r *ast.Rule) string {
-	if r.Head.Key == nil {
-		return ""
-	}
-	key := r.Head.Key
-	if o, ok := key.Value.(ast.Object); ok {
-		if key = o.Get(ast.InternedTerm("id")); key == nil {
-			return ""
-		}
-	}
-	if s, ok := key.Value.(ast.String); ok {
-		return string(s)
-	}
-	return ""
-}
-
 // verdicts reads the catalogues: what each rule does when it fires.
 func verdicts(data map[string]any) map[string]engine.RuleResult {
 	all := map[string]engine.RuleResult{}

@@ -2,12 +2,14 @@ package rego
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/open-policy-agent/opa/v1/ast"
 )
 
 // entry decides by the strictest rule that fires, as the default policy does.
@@ -169,5 +171,178 @@ func TestConflictDecidesNothing(t *testing.T) {
 	h := failing(t, "fires contains \"warns\" if f(1) == 2\nf(x) := 2 if x > 0\nf(x) := 3 if x < 2", "")
 	if d, err := h.Decide(context.Background(), &engine.Input{}, nil); err == nil {
 		t.Errorf("decided %s", d.Decision)
+	}
+}
+
+// A finding of which a part is absent is made of its other parts, with the strictest value of those
+// that decide. Conditions that read what is absent stay conditions.
+func TestFindingsThatCannotBeMade(t *testing.T) {
+	const said = "Rule x fired, but its message could not be made, because this is absent: "
+	finding := func(more map[string]any) map[string]any {
+		f := map[string]any{"id": "x", "decision": "block", "message": said + "input.event.result.content"}
+		for key, v := range more {
+			if v == nil {
+				delete(f, key)
+				continue
+			}
+			f[key] = v
+		}
+		return f
+	}
+	made := func(message string) map[string]any { return finding(map[string]any{"message": message}) }
+	const head = `findings contains {"id": "x", "decision": "block", "message": `
+	for name, test := range map[string]struct {
+		rules string
+		want  []map[string]any
+	}{
+		"the message is there":      {head + `sprintf("%v", [input.event.tool])} if input.phase == "pre"`, []map[string]any{made("Bash")}},
+		"nothing is read":           {head + `"m"} if input.phase == "pre"`, []map[string]any{made("m")}},
+		"the condition is not true": {head + `sprintf("%v", [input.event.result.content])} if input.phase == "post"`, nil},
+		"the message":               {head + `sprintf("%v", [input.event.result.content])} if input.phase == "pre"`, []map[string]any{finding(nil)}},
+		"a field as it is":          {head + `input.event.result.content} if input.phase == "pre"`, []map[string]any{finding(nil)}},
+		"without a body":            {`findings contains {"id": "x", "decision": "block", "message": input.event.result.content}`, []map[string]any{finding(nil)}},
+		"some of what it reads":     {head + `concat(" ", [input.event.tool, input.event.result.content])} if input.phase == "pre"`, []map[string]any{finding(nil)}},
+		"several": {
+			head + `concat(" ", [input.nothing.here, input.event.result.content])} if input.phase == "pre"`,
+			[]map[string]any{made(said + "input.nothing.here, input.event.result.content")},
+		},
+		"a comprehension is empty": {head + `concat(" ", [c | c := input.event.result.content])} if input.phase == "pre"`, []map[string]any{made("")}},
+		"a template string":        {head + `$"got {input.event.result.content}"} if input.phase == "pre"`, []map[string]any{made("got <undefined>")}},
+		"a function of the policy": {
+			head + `_text(input.event)} if input.phase == "pre"` + "\n" + `_text(e) := "long" if e.size > 3`,
+			[]map[string]any{made(said + "data.policies.user._text(input.event)")},
+		},
+		"a function with else": {
+			head + `_text(input.event)} if input.phase == "pre"` + "\n" + `_text(e) := "long" if e.size > 3 else := "short"`,
+			[]map[string]any{made("short")},
+		},
+		"a rule of the policy": {
+			head + `_text} if input.phase == "pre"` + "\n" + `_text := "long" if input.size > 3`,
+			[]map[string]any{made(said + "data.policies.user._text")},
+		},
+		"a built-in function without a value": {
+			head + `regex.find_n("z", input.event.tool, 1)[0]} if input.phase == "pre"`,
+			[]map[string]any{made(said + `regex.find_n("z", input.event.tool, 1)[0]`)},
+		},
+		"a part of a variable": {
+			head + "split(e.short, \"/\")[3]} if some e in input.effects",
+			[]map[string]any{made(said + `split(e.short, "/")[3]`), made(said + `split(e.short, "/")[3], e.short`)},
+		},
+		"each of several effects": {
+			head + `sprintf("%s", [e.short])} if some e in input.effects`,
+			[]map[string]any{made("./a"), made(said + "e.short")},
+		},
+		"what the body assigns for the message": {
+			head + "msg} if {\n input.phase == \"pre\"\n msg := sprintf(\"%v\", [input.event.result.content])\n}",
+			[]map[string]any{finding(nil)},
+		},
+		"by two assignments": {
+			head + "msg} if {\n input.phase == \"pre\"\n c := input.event.result.content\n msg := sprintf(\"%v\", [c])\n}",
+			[]map[string]any{finding(nil)},
+		},
+		"for the message and the remediation": {
+			`findings contains {"id": "x", "decision": "block", "message": a, "remediation": b} if {` +
+				"\n input.phase == \"pre\"\n a := input.event.result.content\n b := upper(input.event.tool)\n}",
+			[]map[string]any{finding(map[string]any{"remediation": "BASH"})},
+		},
+		"the whole finding is assigned": {
+			"findings contains f if {\n input.phase == \"pre\"\n f := {\"id\": \"x\", \"decision\": \"block\", \"message\": input.event.result.content}\n}",
+			[]map[string]any{finding(nil)},
+		},
+		"an assignment that is used in a condition": {head + "c} if {\n input.phase == \"pre\"\n c := input.event.result.content\n c != \"\"\n}", nil},
+		"an assignment that is the only condition":  {head + "c} if c := input.event.result.content", nil},
+		"an assignment that looks for a value":      {head + "c} if {\n input.phase == \"pre\"\n c := input.none[_]\n}", nil},
+		"an assignment by a function of the policy": {head + "c} if {\n input.phase == \"pre\"\n c := _bad(input.event)\n}\n_bad(e) := e.tool if e.size > 3", nil},
+		"an assignment beside a test of absence":    {head + "c} if {\n not input.event.result.content\n c := input.event.tool\n}", []map[string]any{made("Bash")}},
+		"the decision": {
+			`findings contains {"id": "x", "decision": input.verdict, "message": "m", "severity": input.level} if input.phase == "pre"`,
+			[]map[string]any{finding(map[string]any{"severity": "critical", "message": said + "input.verdict, input.level"})},
+		},
+		"the decision is a row's": {
+			`findings contains {"id": "x", "message": input.text} if input.phase == "pre"`,
+			[]map[string]any{finding(map[string]any{"decision": nil, "message": said + "input.text"})},
+		},
+		"the id": {
+			`findings contains {"id": concat(".", ["x", input.kind]), "decision": "ask", "message": "m"} if input.phase == "pre"`,
+			[]map[string]any{{"id": "user.unnamed", "decision": "ask", "message": "A rule of the user layer fired, but its message could not be made, because this is absent: input.kind"}},
+		},
+		"an id that is there": {
+			`findings contains {"id": concat(".", ["x", input.event.tool]), "decision": "ask", "message": input.kind} if input.phase == "pre"`,
+			[]map[string]any{{"id": "x.Bash", "decision": "ask", "message": "A rule of the user layer fired, but its message could not be made, because this is absent: input.kind"}},
+		},
+		"one of two bodies": {
+			head + `input.kind} if input.phase == "pre"` + "\n" + `findings contains {"id": "x", "decision": "warn", "message": "m"} if input.phase == "pre"`,
+			[]map[string]any{made(said + "input.kind"), finding(map[string]any{"decision": "warn", "message": "m"})},
+		},
+		"a function as the whole finding decides itself": {
+			"findings contains _f(e) if some e in input.effects\n_f(e) := {\"id\": \"x\", \"message\": e.short} if e.short == \"./a\"",
+			[]map[string]any{{"id": "x", "message": "./a"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := compiled(t, map[string]string{
+				"base/a.rego": entry, "base/policy/fired.rego": firedModule + "\nfires := set()\n",
+				"user/a.rego": "package policies.user\n\n" + test.rules + "\n",
+			}, map[string]any{"reviewer": map[string]any{"catalog": map[string]any{}}, "policies": map[string]any{"user": map[string]any{}}})
+			q, err := h.queryOf(t.Context(), "data.policies.user.findings")
+			if err != nil {
+				t.Fatal(err)
+			}
+			term, err := h.eval(t.Context(), q, ast.MustParseTerm(
+				`{"phase": "pre", "event": {"tool": "Bash"}, "effects": [{"short": "./a"}, {"host": "b"}], "none": []}`).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ast.JSON(term.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []any{}
+			for _, f := range test.want {
+				want = append(want, f)
+			}
+			sorted := cmpopts.SortSlices(func(a, b any) bool { return fmt.Sprint(a) < fmt.Sprint(b) })
+			if d := cmp.Diff(want, got, sorted); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// A rule that nothing reads, with a name like one that would be read, keeps the policy from being
+// loaded: a misspelt deny would let every call pass.
+func TestMisnamedRules(t *testing.T) {
+	const member = ` contains {"id": "x", "decision": "block", "message": "m"} if input.phase == "pre"`
+	for name, test := range map[string]struct {
+		files []string // name, content
+		wrong string
+	}{
+		"findings":           {[]string{"a.rego", "package policies.user\nfindings" + member}, ""},
+		"one letter less":    {[]string{"a.rego", "package policies.user\nfinding" + member}, `user/a.rego:2: rego_compile_error: nothing reads finding, so it has no effect; did you mean "findings"?`},
+		"another case":       {[]string{"a.rego", "package policies.user\nFindings" + member}, `did you mean "findings"?`},
+		"private":            {[]string{"a.rego", "package policies.user\n_findings" + member}, `did you mean "findings"?`},
+		"an exception":       {[]string{"a.rego", "package policies.user\nexception contains {\"rule\": \"x\"} if input.phase == \"pre\""}, `did you mean "exceptions"?`},
+		"an operation":       {[]string{"a.rego", "package policies.user\noperation[\"x\"] := [] if input.phase == \"pre\""}, `did you mean "operations"?`},
+		"a ladder":           {[]string{"a.rego", "package policies.user\nladder[\"x\"] := [\"soft_correction\"]"}, `did you mean "ladders"?`},
+		"in a package below": {[]string{"a.rego", "package policies.user.shop\nfindings" + member}, "only those of package policies.user count"},
+		"the package below is read": {[]string{"a.rego", "package policies.user.shop\nfindings" + member,
+			"b.rego", "package policies.user\nimport data.policies.user.shop\nfindings contains f if some f in shop.findings"}, ""},
+		"all packages below are read": {[]string{"a.rego", "package policies.user.shop\nfindings" + member,
+			"b.rego", "package policies.user.all\nimport data.policies.user\nfound contains f if {\n\tsome p\n\tsome f in user[p].findings\n}"}, ""},
+		"it is read":            {[]string{"a.rego", "package policies.user\nfinding" + member + "\nfindings contains f if some f in finding"}, ""},
+		"it is a function":      {[]string{"a.rego", "package policies.user\nfinding(x) := {\"id\": x}\nfindings contains finding(\"x\") if input.phase == \"pre\""}, ""},
+		"only a test reads it":  {[]string{"a.rego", "package policies.user\nfinding" + member, "a_test.rego", "package policies.user\ntest_x if count(finding) == 0"}, `did you mean "findings"?`},
+		"the built-in policy's": {[]string{"a.rego", "package policies.user\nfires contains \"x\" if input.phase == \"pre\""}, `did you mean "findings"?`},
+		"another tool's":        {[]string{"a.rego", "package policies.user\ndeny contains \"no\" if input.phase == \"pre\""}, `nothing reads deny, so it has no effect; did you mean "findings"?`},
+		"another name":          {[]string{"a.rego", "package policies.user\ndeployments contains \"x\" if input.phase == \"pre\""}, ""},
+	} {
+		modules := map[string]string{"base/a.rego": entry, "base/policy/fired.rego": firedModule + "\nfires := set()\n"}
+		for i := 0; i < len(test.files); i += 2 {
+			modules["user/"+test.files[i]] = test.files[i+1] + "\n"
+		}
+		_, err := Compile(t.Context(), modules, map[string]any{"reviewer": map[string]any{}, "policies": map[string]any{}})
+		if (err == nil) != (test.wrong == "") || !strings.Contains(fmt.Sprint(err), test.wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -113,12 +113,43 @@ func compileModules(modules map[string]string, leaveOut ...ast.StageID) (*ast.Co
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	c := ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true).SetErrorLimit(0).WithSkipStages(leaveOut...)
-	c.Compile(parsed)
+	compile := func(leaveOut ...ast.StageID) *ast.Compiler {
+		c := ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true).SetErrorLimit(0).WithSkipStages(leaveOut...)
+		completed(c).Compile(parsed)
+		return c
+	}
+	c := compile(leaveOut...)
+	if c.Failed() && !slices.ContainsFunc(c.Errors, func(e *ast.Error) bool { return !readsEmptyDefault(e, parsed) }) {
+		c = compile(append(slices.Clone(leaveOut), ast.StageCheckTypes)...)
+	}
 	if c.Failed() {
 		return nil, explained(c.Errors)
 	}
 	return c, nil
+}
+
+// readsEmptyDefault reports whether an error is that a key is read of a rule whose only value is a
+// default of {}. Such a rule may be for tests to replace: OPA's type checker accepts it with them,
+// and policies are compiled without them. Check reports it where no test replaces the rule.
+func readsEmptyDefault(e *ast.Error, modules map[string]*ast.Module) bool {
+	detail, is := e.Details.(*ast.RefErrInvalidDetail)
+	if e.Code != ast.TypeErr || !is {
+		return false
+	}
+	path, empty := slashed(detail.Ref[:detail.Pos]), false
+	for _, m := range modules {
+		for _, r := range m.Rules {
+			if pathOf(r) != path {
+				continue
+			}
+			o, isObject := objectOf(r.Head.Value)
+			if !r.Default || !isObject || o.Len() > 0 {
+				return false
+			}
+			empty = true
+		}
+	}
+	return empty
 }
 
 // parseModules parses modules, all at the same time: a hook waits for it. With an error it

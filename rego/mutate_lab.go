@@ -112,7 +112,7 @@ func (l *MutationLab) Compile(m *Change, tests ...string) (*Changed, error) {
 	if len(tests) > 0 {
 		l.addTests(modules, tests)
 	}
-	c := ast.NewCompiler().WithCapabilities(l.caps).WithSkipStages(leftOut...)
+	c := completed(ast.NewCompiler().WithCapabilities(l.caps).WithSkipStages(leftOut...))
 	if c.Compile(modules); c.Failed() {
 		return nil, c.Errors
 	}

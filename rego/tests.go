@@ -96,6 +96,7 @@ func CompileTests(modules, tests map[string]string, data map[string]any) (*TestS
 	maps.Copy(s.modules, beside)
 	s.store = inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true))
 	s.compiler = ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true).WithEnablePrintStatements(true).SetErrorLimit(0)
+	completed(s.compiler)
 	return s, nil
 }
 

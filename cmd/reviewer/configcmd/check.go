@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/spf13/cobra"
 )
 
@@ -184,9 +182,8 @@ func checkMerged(ctx context.Context, layers []*bundles.Bundle) (errs, notes, id
 	if err != nil {
 		return splitErrors(err), nil, nil
 	}
-	notes = append(wiring.Remarks(e, time.Now()), idleRules(e)...)
-	notes = append(notes, asyncRemarks(ctx, e)...)
-	for _, p := range e.IneffectiveSettings() {
+	notes = append(wiring.Remarks(e, time.Now()), asyncRemarks(ctx, e)...)
+	for _, p := range append(e.IneffectiveSettings(), e.PointlessSettings()...) {
 		idle = append(idle, p.Error())
 	}
 	return splitErrors(wiring.Check(ctx, e)), notes, idle
@@ -276,54 +273,6 @@ func splitErrors(err error) []string {
 		list = append(list, before+text)
 	}
 	return list
-}
-
-// idleRules warns about rules that settings name without effect: no layer has them,
-// or they always apply. Access rules can be relaxed, but not disabled.
-func idleRules(e *bundles.Effective) []string {
-	rows, all := map[string]bool{}, map[string]bool{} // id -> always applies
-	for _, r := range e.Rules() {
-		rows[r.ID], all[r.ID] = r.Always, r.Always
-	}
-	for _, l := range e.Access() {
-		for _, id := range l.FindingIDs() {
-			all[id] = false
-		}
-	}
-	settings, _ := e.Settings["rules"].(map[string]any)
-	modes, _ := settings["enforcement"].(map[string]any)
-	var remarks []string
-	for _, id := range listed(settings["disabled"]) {
-		remarks = append(remarks, ineffective("rules.disabled", "rules/**.yaml", id, rows)...)
-	}
-	for _, id := range slices.Sorted(maps.Keys(modes)) {
-		remarks = append(remarks, ineffective("rules.enforcement", "rules/**.yaml or access/**.yaml", id, all)...)
-	}
-	return remarks
-}
-
-func listed(v any) []string {
-	var ids []string
-	list, _ := v.([]any)
-	for _, id := range list {
-		ids = append(ids, fmt.Sprint(id))
-	}
-	return ids
-}
-
-// ineffective explains why naming a rule has no effect.
-func ineffective(key, where, id string, known map[string]bool) []string {
-	always, there := known[id]
-	near := engine.Nearest(id, slices.Sorted(maps.Keys(known)))
-	switch {
-	case always:
-		return []string{fmt.Sprintf("%s: rule %s always applies and cannot be changed here", key, id)}
-	case there:
-		return nil
-	case near != "":
-		return []string{fmt.Sprintf("%s: no row of %s has the id %q; did you mean %q?", key, where, id, near)}
-	}
-	return []string{fmt.Sprintf("%s: no row of %s has the id %q", key, where, id)}
 }
 
 func countLeaves(v any) int {

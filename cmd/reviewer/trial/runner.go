@@ -215,9 +215,8 @@ func (r *Runner) compile(ctx context.Context, e *bundles.Effective) (*policy, er
 	for _, l := range e.Access() {
 		known.rules = append(known.rules, l.FindingIDs()...)
 	}
-	for _, l := range e.Layers[1:] {
-		known.open = known.open || len(l.Modules) > 0
-	}
+	ids, open := rego.Findings(e.Modules())
+	known.rules, known.open = append(known.rules, ids...), open
 	return known, nil
 }
 
