@@ -202,7 +202,7 @@ func walls() []wall {
 		{"cmd/reviewer/subprocess", []string{"bundles"},
 			"what git has in a revision can be read without knowing which policy is active"},
 		{"cmd/reviewer/cli", []string{"engine/cases",
-			"cmd/reviewer/subprocess", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "engine/harness", "engine/run/tree", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/active",
+			"cmd/reviewer/subprocess", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "engine/harness", "engine/osfile", "engine/run/tree", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/active",
 			"github.com/spf13/cobra", "github.com/spf13/pflag"},
 			"what every command is handed knows no command, and nothing that compiles a policy or opens a connection"},
 		{"cmd/reviewer/reviewcmd", []string{

@@ -124,13 +124,16 @@ func serveUnit(a *cli.App, home, place, api string, off bool) error {
 		return err
 	}
 	if off {
-		if err := os.Remove(u.path); err != nil {
+		if err := errors.Join(os.Remove(u.path), cli.KeepAPIAddress(home, "")); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.Stdout, "removed %s\nturn it off with:\n  %s\n", u.path, strings.Join(u.off, "\n  "))
 		return nil
 	}
 	changed, err := u.install()
+	if err == nil && api != "" {
+		err = cli.KeepAPIAddress(home, api)
+	}
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,9 @@ func (r *resident) serveAPI(ctx context.Context, a *cli.App, address string, bus
 		return "", fmt.Errorf("--http: %w", err)
 	}
 	token, err := apiserver.Token(r.home)
+	if err == nil {
+		err = cli.KeepAPIAddress(r.home, l.Addr().String())
+	}
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("--http: %w", err), l.Close())
 	}

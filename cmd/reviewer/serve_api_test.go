@@ -62,8 +62,10 @@ func newAPIBench(t *testing.T) *apiBench {
 }
 
 // hook is the hook of a call: its answer arrives when the question has one.
-func (b *apiBench) hook(command string) <-chan *wire.Answer {
-	input, err := json.Marshal(map[string]any{"session_id": "s1", "cwd": b.shop, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+func (b *apiBench) hook(command string) <-chan *wire.Answer { return b.hookOf("s1", command) }
+
+func (b *apiBench) hookOf(session, command string) <-chan *wire.Answer {
+	input, err := json.Marshal(map[string]any{"session_id": session, "cwd": b.shop, "hook_event_name": "PreToolUse", "tool_name": "Bash",
 		"tool_use_id": fmt.Sprint("call-", len(command)), "tool_input": map[string]any{"command": command}})
 	if err != nil {
 		b.t.Fatal(err)
@@ -252,5 +254,29 @@ func TestAPIExample(t *testing.T) {
 	answer := <-b.hook(asked)
 	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "denied ") || !strings.Contains(string(answer.Stdout), "not while the demo runs") {
 		t.Errorf("%v\n%s\n%s", err, out.String(), answer.Stdout)
+	}
+}
+
+// The port at which the API really listens and the files that reveal its secrets are kept from
+// tools, in a state folder of any name.
+func TestAPIIsKeptFromTools(t *testing.T) {
+	b := newAPIBench(t)
+	_, port, ok := strings.Cut(b.address, ":")
+	if !ok {
+		t.Fatal(b.address)
+	}
+	for command, rule := range map[string]string{
+		"curl -s http://localhost:" + port + "/orders":      "guard_tampering",
+		"printf GET | nc 127.0.0.1 " + port:                 "guard_tampering",
+		"python3 -m http.server " + port:                    "guard_tampering",
+		"cat " + filepath.Join(b.home, "key"):               "guard_key_read",
+		"cat " + filepath.Join(b.home, apiserver.TokenFile): "guard_key_read",
+		"cat " + filepath.Join(b.home, code.FileName):       "guard_key_read",
+		"cat " + b.home + "/*":                              "guard_key_read",
+		"cp -r " + b.home + " x":                            "guard_key_read",
+	} {
+		if a := <-b.hookOf("session of "+command, command); a.Exit != 2 || !strings.Contains(string(a.Stderr), rule) {
+			t.Errorf("%s: exit code %d, %s", command, a.Exit, a.Stderr)
+		}
 	}
 }

@@ -18,13 +18,13 @@ func assemble(r *toolReader, res *place.Resolver) *engine.Action {
 	a := &engine.Action{Name: r.tool.action, Commands: r.script.Commands, Opaque: r.script.Opaque,
 		Terminals: r.script.Terminals}
 	seen := map[engine.Effect]bool{}
-	for _, raw := range byKind(landings(r.script.Effects)) {
+	for _, raw := range byKind(landings(slices.Concat(r.script.Effects, r.script.Guarded))) {
 		e := res.Effect(raw)
 		e.Class = r.editorClass(res, &e)
 		if r.onlyMinor(res, &e) {
 			e.Guard = place.GuardMinor
 		}
-		if !seen[e] && !(raw.Guessed && !secret(&e)) {
+		if !seen[e] && !(raw.Guessed && !secret(&e)) && !(raw.ForGuard && res.Guard(&e) == "") {
 			seen[e] = true
 			a.Effects = append(a.Effects, e)
 		}

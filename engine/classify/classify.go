@@ -124,6 +124,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 		r.refuse("input")
 	}
 	a := assemble(r, res)
+	res.SettlePorts(a.Effects, string(canonical))
 	a.Loads = loads(r, a)
 	if e.Phase == engine.PhasePre {
 		a.Code = c.written(r, res, m)
@@ -144,7 +145,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 // shellInput returns what is known about where a call runs.
 func (c *Classifier) shellInput(e engine.Event) shell.Input {
 	set := c.rowsOf(e)
-	in := shell.Input{Cwd: abstract.Value{Text: place.Slashes(e.CWD)}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard,
+	in := shell.Input{Cwd: abstract.Value{Text: place.Slashes(e.CWD)}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard, State: c.World.State,
 		ListDir: c.listDir(),
 		Knows:   programs.Knowledge(set), Rows: set, Terminals: e.Terminals}
 	if e.CWD == "" {

@@ -230,7 +230,7 @@ func (r *toolReader) path(kind engine.EffectKind, verb string, target abstract.V
 		target = r.in.Cwd
 	}
 	r.script.Effects = append(r.script.Effects, abstract.RawEffect{Kind: kind, Verb: verb, Target: target, Dir: r.in.Cwd,
-		Recursive: recursive, Command: -1})
+		Recursive: recursive, Names: r.tool.action == "safe.read.glob", Command: -1})
 }
 
 func (r *toolReader) fetch(url string) {
@@ -249,11 +249,15 @@ func (r *toolReader) run(s abstract.Script) {
 	}
 	r.script.Commands = append(r.script.Commands, s.Commands...)
 	r.script.Tree = append(r.script.Tree, s.Tree...)
-	for _, e := range s.Effects {
+	for _, e := range slices.Concat(s.Effects, s.Guarded) {
 		if e.Command >= 0 {
 			e.Command += base
 		}
-		r.script.Effects = append(r.script.Effects, e)
+		if e.ForGuard {
+			r.script.Guarded = append(r.script.Guarded, e)
+		} else {
+			r.script.Effects = append(r.script.Effects, e)
+		}
 	}
 	for _, f := range s.Flows {
 		if f.Command >= 0 {
@@ -337,6 +341,9 @@ func (r *toolReader) grepGlob() {
 	if !strings.Contains(pattern, "/") {
 		pattern = "**/" + pattern // at any depth
 	}
+	for i := range r.script.Effects {
+		r.script.Effects[i].Names = true // of the folder, nothing but the files of the pattern
+	}
 	r.searches(strings.TrimPrefix(pattern, "/"))
 }
 
@@ -349,7 +356,8 @@ func (r *toolReader) searches(pattern string) {
 		pattern = strings.TrimSuffix(p, "/") + "/" + pattern
 	}
 	r.script.Effects = append(r.script.Effects, abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "search",
-		Target: abstract.Value{Sure: abstract.Glob, Text: pattern}, Dir: dir, Recursive: true, Command: -1})
+		Target: abstract.Value{Sure: abstract.Glob, Text: pattern}, Dir: dir, Recursive: true, Names: r.tool.action == "safe.read.glob",
+		Command: -1})
 }
 
 // search sends a query to the search engine of the agent's maker: the user does not choose the

@@ -215,6 +215,7 @@ func placeholders() []placeholder {
 		{"deleted", "first three targets that are deleted or moved away", "the call deletes something; else as {target}", "./data"},
 		{"late", "the call that was answered before its review (mode: async)", "session.late is present", "./go.sum"},
 		{"late_reason", "what the review found about that call", "session.late is present", "This edits a lock file, which only its package manager should write: ./go.sum"},
+		{"guarded", "what concerns reviewer itself, at most three; also what is only read", "the call concerns reviewer; else as {target}", "~/.local/state/reviewer/key"},
 		{"deleted_outside", "those of {deleted} that are outside the workspace", "the call deletes something outside; else as {deleted}", "/etc/app.conf"},
 		{"place", "places protected by workspace rules or by the user", "the call touches such a place; else \"this\"", "billing/"},
 		{"details", "text of details of the pattern or rule", "the row has details, and the finding is its own; else empty",

@@ -241,6 +241,7 @@ _facts := {
 	"{target}": _target,
 	"{deleted}": _deleted,
 	"{deleted_outside}": _deleted_outside,
+	"{guarded}": _guarded,
 	"{command}": input.action.resource,
 	"{tool}": object.get(input.event, "tool", ""),
 	"{host}": concat(", ", _hosts),
@@ -311,6 +312,12 @@ _first(names) := concat(", ", array.slice(distinct, 0, 3)) if {
 _name(e) := e.short if {
 	e.short
 } else := e.target
+
+# What concerns reviewer itself, if it is known; it may only be read.
+_guarded := _first(names) if {
+	names := [_name(e) | some e in input.action.effects; e.guard]
+	count(names) > 0
+} else := _target
 
 _hosts := input.action.hosts if {
 	count(input.action.hosts) > 0

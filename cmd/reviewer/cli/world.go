@@ -1,11 +1,17 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // HookClient is the name of the program that queries the resident process, in the folder of this
@@ -23,6 +29,10 @@ func (a *App) World(home string) (classify.System, error) {
 		guard = append(guard, p, filepath.Join(filepath.Dir(p), HookClient))
 	}
 	w := classify.LocalWorld(user, a.Env("TMPDIR"), guard)
+	w.State = home
+	if w.Ports, err = apiPorts(home); err != nil {
+		return classify.System{}, err
+	}
 	if temp := os.TempDir(); filepath.IsAbs(temp) && w.System == "windows" { // $TMP or $TEMP
 		w.TempDirs = append(w.TempDirs, filepath.ToSlash(temp))
 	}
@@ -37,4 +47,55 @@ func Program() string {
 		return ""
 	}
 	return path
+}
+
+// addressFile is the file in the state directory with the address at which the HTTP API listens
+// or last listened, or at which an installed service will. A call that uses this port is about
+// reviewer itself, also while nobody listens there.
+const addressFile = "api.address"
+
+// KeepAPIAddress records the address of the HTTP API; empty: there is none.
+func KeepAPIAddress(home, address string) error {
+	path := filepath.Join(home, addressFile)
+	if address == "" {
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if err := osfile.MkdirPrivate(home); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(home, addressFile+".*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.WriteString(address + "\n")
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = osfile.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return nil
+}
+
+// apiPorts returns the recorded port of the HTTP API.
+func apiPorts(home string) ([]int, error) {
+	path := filepath.Join(home, addressFile)
+	b, err := osfile.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	at, err := netip.ParseAddrPort(strings.TrimSpace(string(b)))
+	if err != nil {
+		return nil, fmt.Errorf("%s does not contain the address of the API: start `reviewer serve --http ADDRESS` again, or remove the file", path)
+	}
+	if at.Port() == 0 { // the system chooses one when it listens
+		return nil, nil
+	}
+	return []int{int(at.Port())}, nil
 }

@@ -43,6 +43,9 @@ type RawEffect struct {
 	Egress      bool
 	Persistence bool
 	Guessed     bool                 // an unknown program may do it: counts only for files with secrets
+	ForGuard    bool                 // counts only if it concerns what guards the session
+	Except      string               // what a read of a tree leaves out, one a line: names, or paths of several names
+	Names       bool                 // reads names and sizes, not contents, whatever the verb
 	Contents    bool                 // acts on the contents of the target, not on the target itself (DIR/*)
 	Parents     bool                 // also creates missing parent folders
 	Reversible  engine.Reversibility // known from the verb alone (a push, a published package); else empty
@@ -56,6 +59,9 @@ type RawEffect struct {
 	Own         bool                 // acts on a process that the same code started
 }
 
+// HiddenNames is the element of RawEffect.Except that means all names that begin with a dot.
+const HiddenNames = ".*"
+
 // Script is the result of interpreting a piece of code.
 type Script struct {
 	Commands []engine.Command
@@ -67,6 +73,7 @@ type Script struct {
 	Waits    bool // the code sleeps
 
 	Terminals       *engine.Terminals      // what it leaves in terminals that it types into; nil: it types into none
+	Guarded         []RawEffect            // effects that count only for what guards the session
 	Possible        []RawEffect            // of commands in the arguments of unknown programs
 	PossibleSignals map[engine.Signal]bool // signals of these commands
 	Written         []Text                 // texts that it writes into files, as far as they are known

@@ -201,6 +201,7 @@ func pythonFiles(c *shell.Call, name string, args []codeValue, named map[string]
 		c.Writes("write", argAt(args, 0).each(func(a abstract.Arg) abstract.Arg {
 			return abstract.Concat(a, abstract.Arg{Text: "." + abstract.HoleText})
 		}).texts()...)
+		c.Sweeps(argAt(args, 2).texts()...)
 	case "logging.FileHandler", "fileinput.FileInput", "fileinput.input":
 		if _, edits := named["inplace"]; edits || name == "logging.FileHandler" {
 			c.Writes("write", first...)
@@ -215,6 +216,9 @@ func pythonFiles(c *shell.Call, name string, args []codeValue, named map[string]
 		moves(c, first, argAt(args, 1).texts())
 	case "shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree":
 		c.Reads(first...)
+		if name == "shutil.copytree" {
+			c.Sweeps(first...)
+		}
 		c.Writes("write", argAt(args, 1).texts()...)
 	case "os.chmod", "os.chown", "os.lchown":
 		c.Writes(strings.TrimPrefix(name, "os."), first...)

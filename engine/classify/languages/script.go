@@ -212,7 +212,11 @@ func (r *codeReader) scriptWrites(name string, args []codeValue, named map[strin
 			c.Writes("write", second...)
 		}
 	case "copy", "File.Copy.copy", "FileUtils.cp", "FileUtils.cp_r", "FileUtils.copy", "cp", "cp_r", "file.copy":
-		c.Reads(flatTexts(args[:min(1, len(args))])...)
+		from := flatTexts(args[:min(1, len(args))])
+		c.Reads(from...)
+		if strings.HasSuffix(name, "cp_r") {
+			c.Sweeps(from...)
+		}
 		c.Writes("write", second...)
 	case "symlink", "link", "File.symlink", "FileUtils.ln_s", "FileUtils.ln_sf":
 		c.Writes("link", second...)

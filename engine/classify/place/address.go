@@ -2,8 +2,12 @@ package place
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
 // canonicalHost writes an address of this machine's network one way, however it is
@@ -86,4 +90,89 @@ func linkLocal(text string) string {
 		return ""
 	}
 	return a.String()
+}
+
+// usualPort is the port at which the documentation serves the HTTP API. reviewer itself has no
+// default, so this port counts besides the one in use.
+const usualPort = 9470
+
+// guardPorts returns the ports of reviewer's HTTP API.
+func (w World) guardPorts() []int { return append(slices.Clone(w.Ports), usualPort) }
+
+// asksGuard returns what a network effect has to do with the process of reviewer, as in
+// engine.Effect.Guard.
+func (r *Resolver) asksGuard(e *engine.Effect, target abstract.Value) string {
+	if strings.HasPrefix(target.Text, "/") && target.Sure == abstract.Literal { // a socket
+		if r.Class(r.Real(target.Text, "/", true)) == engine.ClassGuard {
+			return guardIs
+		}
+		return ""
+	}
+	host, port := authority(target)
+	if n, err := strconv.Atoi(host); err == nil && e.Verb == "listen" && port == unknownPort {
+		host, port = "localhost", n
+	}
+	switch {
+	case !Loopback(canonicalHost(host)) && host != "0":
+		return ""
+	case port == unknownPort:
+		return GuardMay
+	case slices.Contains(r.World.guardPorts(), port):
+		return guardIs
+	}
+	return ""
+}
+
+// Results of authority besides a port.
+const (
+	unknownPort = 0
+	otherPort   = -1 // that of a protocol
+)
+
+// authority returns the host of a URL, of host:port or of a bare name, in lower case, and its
+// port. The host may go on if the target is only the beginning of one.
+func authority(target abstract.Value) (host string, port int) {
+	s := strings.ToLower(target.Text)
+	scheme := ""
+	if i := strings.Index(s, "://"); i >= 0 {
+		scheme, s = s[:i], s[i+3:]
+	}
+	end := strings.IndexAny(s, `/?#\`)
+	whole, path := end >= 0 || target.Sure == abstract.Literal, end >= 0 && s[end] == '/'
+	if end >= 0 {
+		s = s[:end]
+	}
+	host = s[strings.LastIndexByte(s, '@')+1:]
+	digits, given := "", false
+	if rest, ok := strings.CutPrefix(host, "["); ok {
+		host, rest, _ = strings.Cut(rest, "]")
+		digits, given = strings.CutPrefix(rest, ":")
+	} else if strings.Count(host, ":") == 1 {
+		host, digits, given = strings.Cut(host, ":")
+	}
+	host = strings.TrimSuffix(host, ".")
+	switch n, err := strconv.Atoi(digits); {
+	case !whole || given && err != nil:
+	case given:
+		port = n
+	case scheme != "" || path:
+		port = otherPort
+	}
+	return host, port
+}
+
+// SettlePorts decides about requests whose port is unknown: if the arguments of the call contain
+// a port of reviewer's HTTP API as a number, they go there.
+func (r *Resolver) SettlePorts(effects []engine.Effect, args string) {
+	mentioned := func() bool {
+		return slices.ContainsFunc(strings.FieldsFunc(args, func(c rune) bool { return c < '0' || c > '9' }), func(digits string) bool {
+			n, err := strconv.Atoi(digits)
+			return err == nil && slices.Contains(r.World.guardPorts(), n)
+		})
+	}
+	for i := range effects {
+		if effects[i].Guard == GuardMay && mentioned() {
+			effects[i].Guard = guardIs
+		}
+	}
 }

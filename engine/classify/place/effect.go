@@ -81,6 +81,12 @@ func (r *Resolver) resolve(raw abstract.RawEffect) engine.Effect {
 			e.Location = r.Location(r.locate(raw.Target.Text, "/", true).real)
 		}
 	}
+	if raw.Names {
+		e.Guard = "" // that of a match
+	}
+	if e.Kind == engine.EffectFileRead && e.Guard == "" && raw.Host == "" {
+		e.Guard = r.readsKey(&e, raw)
+	}
 	if e.Verb == "trash" && e.Exists != "" && e.Certainty != engine.CertaintyPrefix {
 		e.Recursive = e.Entry == "dir" // the trash takes both, a file is not a tree
 	}
@@ -550,6 +556,7 @@ func (r *Resolver) network(e *engine.Effect, target abstract.Value) {
 	host := HostOf(target)
 	e.Loopback = Loopback(host)
 	e.Egress = e.Egress || r.Secret != nil && r.Secret(target.Text)
+	e.Guard = r.asksGuard(e, target)
 }
 
 // HostOf returns the host of a URL, of user@host:path, host:port or a bare name, in lower

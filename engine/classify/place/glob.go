@@ -1,6 +1,7 @@
 package place
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"slices"
@@ -120,6 +121,7 @@ func (r *Resolver) survey(e *engine.Effect, list []engine.Effect) {
 		if i == 0 || gitLoss(one.Git) > gitLoss(e.Git) {
 			e.Git = one.Git
 		}
+		e.Guard = cmp.Or(e.Guard, one.Guard)
 		entries[one.Entry] = true
 	}
 	if len(list) > 0 {
@@ -133,6 +135,9 @@ func (r *Resolver) match(e *engine.Effect, p string, follow bool) engine.Effect 
 	one.Location, one.Class = r.Location(one.Target), r.Class(one.Target)
 	if one.Class == "" {
 		one.Class = r.Class(p)
+	}
+	if e.Kind == engine.EffectFileRead && e.Verb != engine.VerbList && r.isKey(one.Target) {
+		one.Guard = guardKey
 	}
 	if r.look(&one); r.HoldsGit(&one) {
 		one.Class = engine.ClassGitData

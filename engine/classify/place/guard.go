@@ -39,10 +39,12 @@ func (r *Resolver) readsStored(e *engine.Effect) bool {
 	})
 }
 
-// Guard returns the relation between the target of a change and the files that guard the
-// session, as in engine.Effect.Guard.
+// Guard returns the relation between an effect and what guards the session, as in
+// engine.Effect.Guard.
 func (r *Resolver) Guard(e *engine.Effect) string {
 	switch {
+	case e.Kind == engine.EffectFileRead || e.Kind == engine.EffectNetwork:
+		return e.Guard // found with the effect
 	case e.Kind == engine.EffectSystemCall && e.Verb == "mount":
 		if r.coversGuard(e.Target) {
 			return guardIs
@@ -66,10 +68,13 @@ func (r *Resolver) Guard(e *engine.Effect) string {
 
 // The values of Effect.Guard.
 const (
-	guardIs    = "is"
-	guardHolds = "holds"
+	guardIs       = "is"
+	guardHolds    = "holds"
+	guardKey      = "key"
+	guardHoldsKey = "holds_key"
 
 	GuardMinor = "minor" // settings of the client change, and none that decide anything
+	GuardMay   = "may"
 )
 
 // guardBelow reports whether part of the guard is deleted or moved together with the

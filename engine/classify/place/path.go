@@ -28,6 +28,7 @@ type Resolver struct {
 	temps     []string
 	homes     []string
 	guard     []string
+	states    []string               // state folders of reviewer
 	infos     map[string]fs.FileInfo // nil: not there
 	classes   map[string]engine.Class
 	lookups   int
@@ -63,6 +64,9 @@ func NewResolver(w World, workspace string, set *rows.Set) *Resolver {
 	}
 	for _, g := range w.Guard {
 		r.guard = appendNew(r.guard, r.clean(g), r.known(g))
+	}
+	if w.State != "" {
+		r.states = appendNew(r.states, r.clean(w.State), r.known(w.State))
 	}
 	return r
 }

@@ -23,6 +23,8 @@ type World struct {
 	Homes    []string // directories whose children are home directories; empty: the usual ones
 	TempDirs []string // directories for temporary files, besides the usual ones
 	Guard    []string // files and directories of reviewer itself: state, policy, keys, binary
+	State    string   // reviewer's state folder; empty: unknown, the usual one
+	Ports    []int    // ports of reviewer's HTTP API on this machine, besides the usual one
 	Path     []string // directories in which programs are looked for; nil: unknown
 	Trees    []string // other working trees of the workspace's repository, if the disk is not read
 

@@ -65,6 +65,7 @@ func givesImage(c *shell.Call, mounts []shell.Mount) {
 			files = append(files, m.Host)
 		}
 	}
+	c.Sweeps(files...)
 	c.HandsImage(operands[0].Show(), append(files, c.Opts.All("--env-file")...), c.Opts.All("-e", "--env"))
 }
 

@@ -102,6 +102,9 @@ func copyLinks(c *shell.Call) { copiesAs(c, "link") }
 func copiesAs(c *shell.Call, verb string) {
 	sources, dest, inDir := destination(c)
 	c.Reads(sources...)
+	if c.Opts.Has("-r", "-R", "-a", "--recursive", "--archive") || c.Name == "ditto" {
+		c.Sweeps(sources...)
+	}
 	if dest.Text == "" {
 		return
 	}

@@ -186,6 +186,7 @@ func registryProgram(c *shell.Call) []abstract.Arg {
 // hosts can reach it, unless its arguments bind it to this machine.
 func listens(c *shell.Call) {
 	c.Listens(abstract.Word("0.0.0.0"), c.Args)
+	c.Sweeps(abstract.Word(".")) // what it serves if no folder is named
 	for i, a := range c.Args {
 		if dir, ok := strings.CutPrefix(a.Text, "--directory="); ok {
 			c.ReadsTree(a.With(dir))

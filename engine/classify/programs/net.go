@@ -34,6 +34,7 @@ func curl(c *shell.Call) {
 	}
 	c.Reads(o.All("-E", "--cert", "--key")...)
 	socket, local := o.Get("--unix-socket", "--abstract-unix-socket")
+	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "modify", ForGuard: true}, socket)
 	for _, u := range urls {
 		if local {
 			r.socket = &socket

@@ -247,6 +247,13 @@ func (r *rowReader) reads(e abstract.RawEffect, files []abstract.Arg) {
 		r.Emit(e, files...)
 	case e.Verb == engine.VerbList:
 		r.Lists(files...)
+	case e.Verb == "measure":
+		e.Kind, e.Verb, e.Names = engine.EffectFileRead, "read", true
+		r.Emit(e, files...)
+	case e.Verb == "sweep" && len(files) == 0:
+		r.Sweeps(abstract.Word("."))
+	case e.Verb == "sweep":
+		r.Sweeps(files...)
 	case e.Recursive:
 		r.ReadsTree(files...)
 	default:

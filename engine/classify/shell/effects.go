@@ -217,7 +217,7 @@ func (c *Call) Reads(targets ...abstract.Arg) {
 			c.Signal(engine.SignalEnvDump)
 		}
 		if t.From == nil && !t.Is("-") && !HarmlessDevice(t) && t.Text != "" {
-			c.Emit(abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "read"}, t)
+			c.Emit(abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "read", Names: len(c.searchesFor()) > 0}, t)
 		}
 	}
 }
@@ -227,15 +227,6 @@ func (c *Call) Lists(targets ...abstract.Arg) {
 	for _, t := range targets {
 		if t.From == nil && !t.Is("-") && !HarmlessDevice(t) && t.Text != "" {
 			c.Emit(abstract.RawEffect{Kind: engine.EffectFileRead, Verb: engine.VerbList}, t)
-		}
-	}
-}
-
-// ReadsTree records that everything below the targets is read.
-func (c *Call) ReadsTree(targets ...abstract.Arg) {
-	for _, t := range targets {
-		if t.From == nil && !t.Is("-") && !HarmlessDevice(t) && t.Text != "" {
-			c.Emit(abstract.RawEffect{Kind: engine.EffectFileRead, Verb: "read", Recursive: true}, t)
 		}
 	}
 }

@@ -152,9 +152,9 @@ func LaterGuard(code string, in Input, signals map[engine.Signal]bool) {
 			signals[id] = true
 		}
 	}
-	res := place.NewResolver(place.World{Home: in.Home, Guard: in.Guard}, in.Cwd.Text, in.Rows)
+	res := place.NewResolver(place.World{Home: in.Home, Guard: in.Guard, State: in.State}, in.Cwd.Text, in.Rows)
 	for _, raw := range later.Effects {
-		if e := res.Effect(raw); res.Guard(&e) != "" {
+		if e := res.Effect(raw); res.Guard(&e) != "" && e.Guard != place.GuardMay {
 			signals[engine.SignalGuardTamper] = true
 		}
 	}

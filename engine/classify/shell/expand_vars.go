@@ -136,6 +136,10 @@ func (s *Machine) ambient(name string) abstract.Arg {
 			return abstract.Word(s.In.Home)
 		}
 		return abstract.UnknownArg()
+	case "REVIEWER_HOME": // reading it as unset would hide what is opened there
+		if s.In.State != "" {
+			return abstract.Word(s.In.State)
+		}
 	case "TMPDIR", "TMP", "TEMP", "RUNNER_TEMP":
 		return abstract.Arg{Text: "/tmp", Spare: true, Bare: abstract.VacancyText}
 	case "PATH", "SHELL", "USER", "LOGNAME", "LANG", "TERM":

@@ -72,11 +72,15 @@ func (n *Notes) Effect(e abstract.RawEffect) bool {
 	if n.effects[e] {
 		return false
 	}
-	if len(n.Out.Effects) >= MaxEffects {
+	if len(n.Out.Effects)+len(n.Out.Guarded) >= MaxEffects {
 		n.OverBudget("effects")
 		return false
 	}
 	n.effects[e] = true
+	if e.ForGuard {
+		n.Out.Guarded = append(n.Out.Guarded, e)
+		return false
+	}
 	n.Out.Effects = append(n.Out.Effects, e)
 	return true
 }

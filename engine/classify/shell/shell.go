@@ -18,6 +18,7 @@ type Input struct {
 	Home      string                             // empty: unknown
 	Program   string                             // absolute path of reviewer; empty: unknown
 	Guard     []string                           // as World.Guard
+	State     string                             // as World.State
 	Env       map[string]abstract.Value          // variables from outside; may be nil
 	ListDir   func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
 	Knows     Knowledge                          // of programs and of other languages
