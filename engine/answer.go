@@ -23,6 +23,7 @@ type Answer struct {
 	Effect Verdict
 	Mode   AnswerMode
 	Text   string          // for the agent (and the person, where the agent shows it)
+	Notice string          // for the person instead of Text, where the agent shows them a text of their own
 	Args   json.RawMessage // Effect is Modify: the arguments to run with; raw, never recorded
 	Tool   string          // of the call: an agent may be able to deny only some tools' calls gently
 	Grant  bool            // the person's own prompt may be skipped
@@ -92,6 +93,7 @@ func AnswerOf(r *Record) Answer {
 		return a
 	}
 	a.Text = r.text() + r.Answer.unmetText()
+	a.Notice = strings.ReplaceAll(r.Decision.Notice, "{session}", r.Session)
 	a.Grant = r.Decision.Grants() // never where the policy only observes
 	a.Stop = r.Decision.Stops()
 	if i := r.Decision.Intervention; i != nil && r.Decision.Enforced != Allow {

@@ -79,6 +79,7 @@ type Decision struct {
 	Grant        bool          `json:"grant,omitempty"`     // tell the agent to skip its own prompt; only where the policy says so
 	Proof        *Proof        `json:"proof,omitempty"`     // phase request: why the person need not be asked
 	Text         string        `json:"text,omitempty"`      // text for the agent; {id} stands for the record's id
+	Notice       string        `json:"notice,omitempty"`    // text for the person instead, where the agent shows them one; {session} stands for the session
 	Source       string        `json:"source,omitempty"`    // SourcePrefilter: decided before any score was computed; SourceAsync: before the review
 	Errors       []RuleError   `json:"errors,omitempty"`
 	Code         []CodeVerdict `json:"code,omitempty"` // verdicts on code that the call writes, for later calls that run it

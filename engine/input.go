@@ -38,6 +38,10 @@ type SessionFacts struct {
 	Stopped    bool   `json:"stopped"`               // a person or the policy stopped the session
 	StopReason string `json:"stop_reason,omitempty"` // why it was stopped
 	StopBy     string `json:"stop_by,omitempty"`     // who stopped it
+	StopRule   string `json:"stop_rule,omitempty"`   // rule or pattern that led to the stop; absent: a person or another session did
+	StopHarm   string `json:"stop_harm,omitempty"`   // harm named by the rule that denied the call at which the session was stopped
+	StopMS     int64  `json:"stop_ms,omitempty"`     // how long ago it was stopped, in milliseconds
+	StopHeard  bool   `json:"stop_heard,omitempty"`  // a person has written to the agent since, and was told
 	Aborted    bool   `json:"aborted,omitempty"`     // a person permanently ended the session; it is stopped as well
 	Resumed    string `json:"resumed,omitempty"`     // conditions under which a person resumed it: limits, supervise; absent: none
 	Restored   bool   `json:"restored,omitempty"`    // a person restored files to a checkpoint since the last call

@@ -30,13 +30,15 @@ func decode(t *ast.Term) (engine.Decision, error) {
 		Confidence: d.number("confidence"), Alternatives: d.texts("alternatives"),
 		Obligations: d.texts("obligations"), Intervention: d.intervention(),
 		Rewrite: d.rewrite(), Otherwise: d.otherwise(),
-		Grant: d.flag("grant"), Proof: d.proof(), Text: d.text("text"), Source: d.text("source"),
+		Grant: d.flag("grant"), Proof: d.proof(), Text: d.text("text"), Notice: d.text("notice"),
+		Source: d.text("source"),
 	}
 	if out.Decision == "" || out.Enforced == "" {
 		d.fail("decision", "is missing, or enforced is")
 	}
 	d.known("decision", "enforced", "reason", "reasons", "explanation", "rules", "risk", "rationality", "side_effects",
-		"confidence", "alternatives", "obligations", "interventions", "rewrite", "otherwise", "grant", "proof", "text", "source")
+		"confidence", "alternatives", "obligations", "interventions", "rewrite", "otherwise", "grant", "proof", "text", "notice",
+		"source")
 	return out, d.err
 }
 

@@ -307,7 +307,7 @@ func (n *Note) as(what Relevance) ast.Value {
 func (what Relevance) of(decision ast.Value) ast.Value {
 	var gone []string
 	if !what.Texts {
-		gone = append(gone, "reason", "reasons", "explanation", "text", "alternatives", "confidence", "message", "remediation")
+		gone = append(gone, "reason", "reasons", "explanation", "text", "notice", "alternatives", "confidence", "message", "remediation")
 	}
 	if !what.Scores {
 		gone = append(gone, "risk", "rationality", "side_effects")

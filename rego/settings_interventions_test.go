@@ -147,3 +147,26 @@ func underInterventions(path string, reviewer map[string]any) (undo func()) {
 	reviewer["interventions"] = now
 	return func() { reviewer["interventions"] = was }
 }
+
+// stoppedQuestions are prompts in stopped sessions, and a read after one.
+func stoppedQuestions() []question {
+	in := func(phase engine.Phase, change func(*engine.SessionFacts)) question {
+		return ask(effect(engine.EffectFileRead, nil), withFact(engine.FactStopped), withFact(engine.FactReadsOnly), func(q *question) {
+			q.in.Phase, q.in.Action.Types = phase, []engine.Type{engine.TypeFileRead}
+			q.in.Session.Stopped = true
+			change(&q.in.Session)
+		})
+	}
+	list := []question{
+		in(engine.PhasePrompt, func(s *engine.SessionFacts) {}),
+		in(engine.PhasePrompt, func(s *engine.SessionFacts) { s.StopRule, s.StopMS = "loop", 600_000 }),
+		in(engine.PhasePrompt, func(s *engine.SessionFacts) { s.StopMS = 86_400_000 }),
+		in(engine.PhasePrompt, func(s *engine.SessionFacts) { s.StopHeard = true }),
+		in(engine.PhasePrompt, func(s *engine.SessionFacts) { s.Aborted = true }),
+		in(engine.PhasePre, func(s *engine.SessionFacts) { s.StopHeard = true }),
+	}
+	for _, harm := range engine.Harms() {
+		list = append(list, in(engine.PhasePrompt, func(s *engine.SessionFacts) { s.StopRule, s.StopHarm = "says_block", harm }))
+	}
+	return list
+}

@@ -155,7 +155,7 @@ func questions() []question {
 	all = append(all, combined()...)
 	all = append(all, ends()...)
 	all = append(all, agentsWork()...)
-	all = append(append(all, runs()...), interventionQuestions()...)
+	all = append(append(append(all, runs()...), interventionQuestions()...), stoppedQuestions()...)
 	all = append(all, softened()...)
 	all = append(append(all, losses()...), grantQuestions()...)
 	for _, t := range engine.Types() {

@@ -120,6 +120,7 @@ func agentAnswers() map[string]engine.Answer {
 		"1-allow":             {Effect: engine.Allow, Text: "not to be said"},
 		"1-allow-grant":       {Effect: engine.Allow, Grant: true, Text: "reviewer allows this call."},
 		"2-warn":              {Effect: engine.Warn, Text: "This changes <main> & its history."},
+		"2-warn-notice":       {Effect: engine.Warn, Text: "This session is stopped.", Notice: "This session is stopped; resume it."},
 		"3-modify":            {Effect: engine.Modify, Text: "It runs with --force-with-lease.", Args: json.RawMessage(`{"command":"git push --force-with-lease"}`)},
 		"3-modify-surrogate":  {Effect: engine.Modify, Args: json.RawMessage(`{"command":"echo \ud800"}`)},
 		"3-modify-no-args":    {Effect: engine.Modify, Text: "It runs in another form."},
@@ -154,6 +155,27 @@ func TestAgentsEncode(t *testing.T) {
 		}
 		harnesstest.WantGolden(t, "../../testdata/hooks/golden/"+c.name+"/encode.txtar", string(txtar.Format(&a)))
 	})
+}
+
+// What only a person may read is never in a text for the model, and no event is denied by it.
+func TestNoticeIsForThePerson(t *testing.T) {
+	a := engine.Answer{Effect: engine.Warn, Text: "stopped", Notice: "resume it"}
+	for _, h := range Harnesses() {
+		for _, event := range h.Events {
+			stdout, stderr, exit := h.Encode(event, a)
+			var out map[string]any
+			if len(stdout) > 0 {
+				if err := json.Unmarshal(stdout, &out); err != nil {
+					t.Fatalf("%s, %s: %v", h.Name, event, err)
+				}
+			}
+			delete(out, "systemMessage")
+			rest, err := json.Marshal(out)
+			if err != nil || strings.Contains(string(rest)+stderr, a.Notice) || exit != 0 {
+				t.Errorf("%s, %s: exit %d, %s, %s (%v)", h.Name, event, exit, rest, stderr, err)
+			}
+		}
+	}
 }
 
 // Whatever is not to run is blocked by the client's own rules, and what policy has no opinion

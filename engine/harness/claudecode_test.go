@@ -215,6 +215,7 @@ func TestEncode(t *testing.T) {
 		{"allow", engine.Answer{Effect: engine.Allow, Text: "not to be said"}},
 		{"allow-grant", engine.Answer{Effect: engine.Allow, Grant: true, Text: "reviewer allows this call."}},
 		{"warn", engine.Answer{Effect: engine.Warn, Text: "This changes <main> & its history."}},
+		{"warn-notice", engine.Answer{Effect: engine.Warn, Text: "This session is stopped.", Notice: "This session is stopped; resume it."}},
 		{"warn-grant", engine.Answer{Effect: engine.Warn, Grant: true, Text: "Mind the history."}},
 		{"modify", engine.Answer{Effect: engine.Modify, Text: "With --force-with-lease this would be safe."}},
 		{"modify-input", engine.Answer{Effect: engine.Modify, Text: "It runs with --force-with-lease.", Args: json.RawMessage(leased)}},

@@ -45,6 +45,7 @@ func TestCodexEncode(t *testing.T) {
 		{"allow", engine.Answer{Effect: engine.Allow, Text: "not to be said"}},
 		{"allow-grant", engine.Answer{Effect: engine.Allow, Grant: true, Text: "reviewer allows this call."}},
 		{"warn", engine.Answer{Effect: engine.Warn, Text: "This changes <main> & its history."}},
+		{"warn-notice", engine.Answer{Effect: engine.Warn, Text: "This session is stopped.", Notice: "This session is stopped; resume it."}},
 		{"modify-input", engine.Answer{Effect: engine.Modify, Text: "It runs with --force-with-lease.", Args: json.RawMessage(`{"command":"git push --force-with-lease"}`)}},
 		{"modify-unreadable", engine.Answer{Effect: engine.Modify, Args: json.RawMessage(leased)}},
 		{"modify-surrogate", engine.Answer{Effect: engine.Modify, Args: json.RawMessage(`{"command":"echo \ud800"}`)}},

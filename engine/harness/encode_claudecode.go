@@ -78,7 +78,7 @@ func claudeCodeChannels() engine.Channels {
 // carried out only after a call and after a batch: before a call the client
 // would let that call run, or not stop.
 func EncodeClaudeCode(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
-	a.Text = shorten(a.Text, maxText)
+	a.Text, a.Notice = shorten(a.Text, maxText), shorten(a.Notice, maxText)
 	switch event {
 	case "", PreToolUse:
 		return encodePre(a)
@@ -180,7 +180,7 @@ func encodeContext(event string, a engine.Answer) []byte {
 	if a.Effect == engine.Allow || a.Text == "" {
 		return nil
 	}
-	return encode(claudeCodeOutput{SystemMessage: a.Text, Specific: &claudeSpecific{Event: event, Context: a.Text}})
+	return encode(claudeCodeOutput{SystemMessage: cmp.Or(a.Notice, a.Text), Specific: &claudeSpecific{Event: event, Context: a.Text}})
 }
 
 // encodeNotice addresses only the person, unless the agent is expected to continue: context

@@ -43,7 +43,7 @@ func EncodeCodex(event string, a engine.Answer) (stdout []byte, stderr string, e
 // before a call. After a call it tells the model that the session was stopped: its next call is
 // denied.
 func encodeLikeClaude(event string, a engine.Answer, pre func(engine.Answer) []byte) (stdout []byte, stderr string, exit int) {
-	a.Text = shorten(a.Text, maxText)
+	a.Text, a.Notice = shorten(a.Text, maxText), shorten(a.Notice, maxText)
 	switch event {
 	case "", PreToolUse:
 		return pre(a), "", 0

@@ -112,7 +112,7 @@ type geminiSpecific struct {
 // the call runs. A decision in the document counts, whatever the exit status is, so exit
 // status 2 is only for failures.
 func EncodeGemini(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
-	a.Text = shorten(a.Text, maxText)
+	a.Text, a.Notice = shorten(a.Text, maxText), shorten(a.Notice, maxText)
 	switch event {
 	case "", beforeTool:
 		return encodeGeminiPre(a), "", 0
@@ -162,7 +162,7 @@ func encodeGeminiContext(event string, a engine.Answer) []byte {
 	if a.Effect == engine.Allow || a.Text == "" {
 		return nil
 	}
-	return encode(geminiOutput{SystemMessage: a.Text, Specific: &geminiSpecific{Event: event, Context: a.Text}})
+	return encode(geminiOutput{SystemMessage: cmp.Or(a.Notice, a.Text), Specific: &geminiSpecific{Event: event, Context: a.Text}})
 }
 
 // encodeGeminiEnd addresses the person, unless the agent is expected to continue.

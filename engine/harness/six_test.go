@@ -61,6 +61,7 @@ func sixAnswers() map[string]engine.Answer {
 		"allow":           {Effect: engine.Allow, Text: "not to be said"},
 		"allow-grant":     {Effect: engine.Allow, Grant: true, Text: "reviewer allows this call."},
 		"warn":            {Effect: engine.Warn, Text: "This changes <main> & its history."},
+		"warn-notice":     {Effect: engine.Warn, Text: "This session is stopped.", Notice: "This session is stopped; resume it."},
 		"modify":          {Effect: engine.Modify, Text: "It runs with --force-with-lease.", Args: json.RawMessage(`{"command":"git push --force-with-lease"}`)},
 		"modify-no-json":  {Effect: engine.Modify, Args: json.RawMessage(`{"command":"git push"`)},
 		"ask":             {Effect: engine.Ask, Text: "Is this meant?"},

@@ -28,7 +28,7 @@ func (h *State) fixedSize() int {
 	const fields = 2260 // names of all fields, numbers, digests, and the line around the state
 	n := fields + engine.JSONLen(h.Workspace) + 2*engine.JSONLen(h.Session) + 2*engine.JSONLen(h.Harness)
 	if h.Stop != nil {
-		n += engine.JSONLen(h.Stop.Reason) + engine.JSONLen(h.Stop.By)
+		n += engine.JSONLen(h.Stop.Reason) + engine.JSONLen(h.Stop.By) + number(h.Stop.T) + len(h.Stop.Rule) + len(h.Stop.Harm) + 20
 	}
 	for _, m := range []map[string]int64{h.ByType, h.ByVerdict, h.ByTool, h.Labels, h.Fired} {
 		n += countsSize(m)
@@ -39,7 +39,8 @@ func (h *State) fixedSize() int {
 	for _, a := range h.Agents {
 		n += a.fixedSize()
 	}
-	n += terminalsSize(h.Terminals) + h.Typing.size() + sum(h.Code, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
+	n += terminalsSize(h.Terminals) + h.Typing.size()
+	n += sum(h.Code, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
 	n += takenSize(h) + len(h.Questions)*questionSize + h.formsSize()
 	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
 	n += sum(h.Interventions, (*intervention).size) + listSize(h.Closed) + sum(h.Checkpoints, (*checkpoint).size)

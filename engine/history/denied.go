@@ -102,19 +102,20 @@ func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DenialFa
 	return f
 }
 
-// harmOf returns the harm named by the rule that denied a call. A call that was
-// denied by its scores, or because nobody could be asked, has none: that is too
-// little to treat later calls as another way to the same harm.
+// harmOf returns the harm named by the first rule that denied a call for what it does, or else for
+// a limit on the session. A call that was denied by its scores, or because nobody could be asked,
+// has none: that is too little to treat later calls as another way to the same harm.
 func harmOf(r *engine.Record) string {
 	if r.Decision == nil {
 		return ""
 	}
+	harm := ""
 	for _, rule := range r.Decision.Rules {
-		if rule.Decision == engine.Block && rule.Enforcement == "" {
-			return cmp.Or(rule.Harm, engine.HarmPolicy)
+		if rule.Decision == engine.Block && rule.Enforcement == "" && (harm == "" || harm == engine.HarmLimit) {
+			harm = cmp.Or(rule.Harm, engine.HarmPolicy)
 		}
 	}
-	return ""
+	return harm
 }
 
 // countHarm counts a denial by its harm; one of a question that nobody could answer

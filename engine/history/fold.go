@@ -83,8 +83,8 @@ func (h *State) foldControl(r *engine.Record) {
 	switch r.Control.Do {
 	case engine.ControlStop, engine.ControlAbort:
 		if h.Stop == nil || !h.Stop.Final {
-			h.Stop = &Stopped{N: r.N, Reason: engine.ClipJSON(r.Control.Reason, reasonLength), By: engine.ClipJSON(r.Control.By, keyLength),
-				Final: r.Control.Do == engine.ControlAbort}
+			h.Stop = &Stopped{N: r.N, T: max(h.T, r.T), Reason: engine.ClipJSON(r.Control.Reason, reasonLength),
+				By: engine.ClipJSON(r.Control.By, keyLength), Final: r.Control.Do == engine.ControlAbort}
 		}
 	case engine.ControlResume:
 		h.resume(r.Control.Mode)
@@ -118,7 +118,7 @@ func (h *State) foldAct(r *engine.Record) {
 	switch {
 	case r.Act == nil:
 	case r.Act.Kind == engine.EmergencyStop:
-		h.stop(r.N, r.Act.Result)
+		h.stop(r, r.Act.Result)
 		if r.Act.Taken != nil {
 			h.foldTaken(r)
 		}
@@ -136,14 +136,15 @@ func (h *State) foldAct(r *engine.Record) {
 // foldStop does the same for a stop that policy chose: from its decision on, whether or
 // not the record that it was carried out could still be written.
 func (h *State) foldStop(r *engine.Record) {
-	if r.Decision != nil && r.Decision.Stops() {
-		h.stop(r.N, r.Decision.Intervention.Reason)
+	if r.Decision != nil && r.Decision.Stops() && h.Stop == nil {
+		h.stop(r, r.Decision.Intervention.Reason)
+		h.Stop.Rule, h.Stop.Harm = truncateKey(r.Decision.Intervention.Issue), boundKey(harmOf(r), digestLength)
 	}
 }
 
-func (h *State) stop(n int64, reason string) {
+func (h *State) stop(r *engine.Record, reason string) {
 	if h.Stop == nil {
-		h.Stop = &Stopped{N: n, Reason: engine.ClipJSON(reason, reasonLength), By: "policy"}
+		h.Stop = &Stopped{N: r.N, T: max(h.T, r.T), Reason: engine.ClipJSON(reason, reasonLength), By: "policy"}
 	}
 }
 

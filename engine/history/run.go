@@ -24,7 +24,8 @@ func (h *State) missing(a *engine.Action) int64 {
 		if !needs || e.Exists != "no" || e.Certainty != engine.CertaintyExact || e.Host != "" {
 			continue
 		}
-		if p := h.path(truncateKey(e.Place())); p != nil && p.known() && p.State != engine.LedgerRead || e.Kind == engine.EffectFileDelete && deletes {
+		p := h.path(truncateKey(e.Place()))
+		if p != nil && p.known() && p.State != engine.LedgerRead || e.Kind == engine.EffectFileDelete && deletes {
 			continue
 		}
 		n++

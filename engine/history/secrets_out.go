@@ -44,7 +44,8 @@ func (h *State) publishesSecret(a *engine.Action) bool {
 func (h *State) secretInWorkspace() bool { return slices.ContainsFunc(h.Paths, pathEntry.strewn) }
 
 func (p pathEntry) strewn() bool {
-	return strings.HasPrefix(p.Key, "./") && !p.Apart && !(p.known() && p.State == engine.LedgerDeleted) && slices.Contains(p.Labels, engine.LabelSecret)
+	deleted := p.known() && p.State == engine.LedgerDeleted
+	return strings.HasPrefix(p.Key, "./") && !p.Apart && !deleted && slices.Contains(p.Labels, engine.LabelSecret)
 }
 
 // foldCommit records that a commit contains part of a secret: in its message,

@@ -12,7 +12,7 @@ import (
 
 // FoldVersion is raised manually whenever the same records fold to a different
 // state. Audits recorded with a different version are incomparable, not wrong.
-const FoldVersion = 12
+const FoldVersion = 13
 
 // Bounds of the fold's structures. They keep the state below MaxKeyframe for any records,
 // and its cost per record constant; they belong to
@@ -134,9 +134,12 @@ type State struct {
 // person resumes it.
 type Stopped struct {
 	N      int64  `json:"n"`
+	T      int64  `json:"t,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`
 	Final  bool   `json:"final,omitempty"` // nobody can resume it
+	Rule   string `json:"rule,omitempty"`  // as SessionFacts.StopRule
+	Harm   string `json:"harm,omitempty"`  // as SessionFacts.StopHarm
 	Taken  bool   `json:"taken,omitempty"` // it was taken from another session
 }
 

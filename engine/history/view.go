@@ -74,6 +74,8 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	f.Checkpoints = h.checkpointStates(max(r.T, h.T))
 	if h.Stop != nil {
 		f.Stopped, f.StopReason, f.StopBy, f.Aborted = true, h.Stop.Reason, h.Stop.By, h.Stop.Final
+		f.StopRule, f.StopHarm, f.StopMS = h.Stop.Rule, h.Stop.Harm, max(r.T, h.T)-h.Stop.T
+		f.StopHeard = h.PromptN > h.Stop.N
 	}
 	f.Resumed, f.Restored, f.Late = h.Resumed, h.Restored, h.lateFacts()
 	if r.Phase == engine.PhasePre && r.Action != nil {

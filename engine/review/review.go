@@ -183,7 +183,7 @@ const uncut = maxDecision
 func shorten(d *engine.Decision, l limit) {
 	text, list := l.text, l.list
 	d.Reason, d.Explanation = engine.ClipJSON(d.Reason, text), engine.ClipJSON(d.Explanation, text)
-	d.Text = clipText(d.Text, l.told)
+	d.Text, d.Notice = clipText(d.Text, l.told), clipText(d.Notice, l.told)
 	d.Reasons, d.Alternatives = clipList(d.Reasons, text, list), clipList(d.Alternatives, text, list)
 	if o := d.Otherwise; o != nil {
 		d.Otherwise = &engine.Fallback{Effect: o.Effect, Text: clipText(o.Text, l.told)}

@@ -62,6 +62,7 @@ decision := {
 	"confidence": scores.confidence,
 	"alternatives": reasons.alternatives,
 	"text": reasons.text,
+	"notice": reasons.notice,
 	"obligations": _obligations,
 	"rewrite": _rewrite,
 	"otherwise": _otherwise,

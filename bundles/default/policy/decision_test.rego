@@ -26,7 +26,7 @@ test_the_common_case if {
 test_both_ways_have_the_same_fields if {
 	short := reviewer.decision with input as given.call({}) with data.reviewer.catalog as given.catalog
 	long := reviewer.decision with input as given.call({"findings": ["says_warn"]}) with data.reviewer.catalog as given.catalog
-	object.keys(long) - object.keys(short) == {"reasons", "explanation", "rules", "alternatives", "text", "interventions", "rewrite", "otherwise"}
+	object.keys(long) - object.keys(short) == {"reasons", "explanation", "rules", "alternatives", "text", "notice", "interventions", "rewrite", "otherwise"}
 	object.keys(short) - object.keys(long) == set()
 }
 
@@ -147,9 +147,9 @@ test_grant[name] if {
 	case.want == got.grant
 }
 
-# A stop applies to every event, whatever the policy's mode.
+# A stop applies to every event but a prompt, whatever the policy's mode.
 test_a_stopped_session[name] if {
-	some phase in ["pre", "post", "batch", "prompt"]
+	some phase in ["pre", "post", "batch", "stop"]
 	some mode in ["enforce", "observe"]
 	name := concat("/", [phase, mode])
 	got := reviewer.decision with input as given.call({"phase": phase, "session": {"stopped": true, "stop_reason": "lunch"}})
@@ -160,6 +160,84 @@ test_a_stopped_session[name] if {
 	got.enforced == "block"
 	got.interventions == [{"kind": "emergency_stop", "reason": "lunch"}]
 	got.text != ""
+}
+
+# A person's prompt passes, whatever the policy's mode, and only they are told how to lift the stop.
+test_a_prompt_in_a_stopped_session[name] if {
+	some mode in ["enforce", "warn", "observe"]
+	some name, case in {
+		"first": {"session": {"stop_ms": 240000}, "notice": "4 minutes ago: lunch.\nYour prompt passes", "text": "4 minutes ago: lunch. The user's prompt passes"},
+		"by a rule": {
+			"session": {"stop_rule": "says_block", "stop_harm": "guard", "stop_ms": 7200000},
+			"notice": "2 hours ago: lunch (rule says_block; a safeguard would have been changed).",
+			"text": "2 hours ago: lunch (rule says_block; a safeguard would have been changed).",
+		},
+		"by a pattern": {"session": {"stop_rule": "loop"}, "notice": "(rule loop; no single call", "text": "just now: lunch (rule loop;"},
+		"again": {"session": {"stop_heard": true}, "notice": "still stopped: lunch. To resume it", "text": "still stopped: lunch."},
+		"ended": {"session": {"aborted": true, "stop_heard": true}, "notice": "permanently ended by kim", "text": "permanently ended by kim"},
+	}
+	session := object.union({"stopped": true, "stop_reason": "lunch", "stop_by": "kim"}, case.session)
+	got := reviewer.decision with input as given.call({"phase": "prompt", "session": session})
+		with data.reviewer.enforcement as mode
+		with data.reviewer.rules as {"builtin": "none", "disabled": ["session_stopped", "stopped_prompt"]}
+	got.decision == "warn"
+	got.enforced == "warn"
+	got.interventions == []
+	contains(got.notice, case.notice)
+	contains(got.text, case.text)
+	contains(got.notice, "session resume {session}") == (name != "ended")
+	not contains(got.text, "session resume")
+	not contains(got.text, "{")
+}
+
+# Once a person has written, files of the workspace can be read, and nothing else happens.
+test_reads_in_a_stopped_session[name] if {
+	read := {"kind": "file_read", "verb": "read", "location": "inside", "certainty": "exact", "entry": "file", "short": "./a", "command": -1}
+	some name, case in {
+		"before a prompt": {"session": {"stop_heard": false}, "want": "block"},
+		"a file": {"want": "allow"},
+		"files by a pattern": {"effect": {"certainty": "glob"}, "want": "allow"},
+		"a list of names": {"effect": {"verb": "list", "entry": "dir", "recursive": true, "location": "self"}, "want": "allow"},
+		"the agent's search": {"effect": {"verb": "search", "entry": "dir", "recursive": true, "location": "self"}, "want": "allow"},
+		"a search by a command": {"effect": {"verb": "search", "recursive": true, "command": 0}, "want": "block"},
+		"all of a folder": {"effect": {"recursive": true}, "want": "block"},
+		"a folder": {"effect": {"entry": "dir"}, "want": "block"},
+		"an unknown file": {"effect": {"certainty": "prefix"}, "want": "block"},
+		"elsewhere": {"effect": {"location": "home"}, "want": "block"},
+		"in another checkout": {"effect": {"location": "worktree"}, "want": "block"},
+		"a credential": {"effect": {"class": "credential"}, "want": "block"},
+		"with a part of a secret": {"effect": {"secret": true}, "want": "block"},
+		"a write": {"effect": {"kind": "file_write", "verb": "write"}, "want": "block"},
+		"more than a read": {"action": {"types": ["file_read", "mcp_call"]}, "want": "block"},
+		"with a signal": {"action": {"signals": ["credential_adjacent"]}, "want": "block"},
+		"with an unknown part": {"action": {"opaque": [{"reason": "code"}]}, "want": "block"},
+		"without effects": {"action": {"effects": []}, "want": "block"},
+		"another rule warns": {"findings": ["says_warn"], "want": "warn"},
+		"another rule asks": {"findings": ["says_ask"], "want": "block"},
+		"another rule denies": {"findings": ["says_block"], "want": "block"},
+		"in a session that was ended": {"session": {"aborted": true}, "want": "block"},
+		"no reads": {"reads": [], "want": "block"},
+	}
+	action := object.union({"types": ["file_read"], "effects": [object.union(read, object.get(case, "effect", {}))]}, object.get(case, "action", {}))
+	session := object.union({"stopped": true, "stop_reason": "lunch", "stop_heard": true}, object.get(case, "session", {}))
+	got := reviewer.decision with input as given.call({"action": action, "session": session, "findings": object.get(case, "findings", [])})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.interventions.stops.reads as object.get(case, "reads", ["inside", "self"])
+	case.want == got.decision
+}
+
+# Where nothing may be read, the turn ends at the first call after the prompt, too.
+test_after_calls_in_a_stopped_session[name] if {
+	some phase in ["post", "batch", "stop"]
+	some name, case in {
+		"nobody wrote": {"heard": false, "reads": ["inside"], "want": "block"},
+		"a person wrote": {"heard": true, "reads": ["inside"], "want": "allow"},
+		"no reads": {"heard": true, "reads": [], "want": "block"},
+	}
+	got := reviewer.decision with input as given.call({"phase": phase, "session": {"stopped": true, "stop_reason": "lunch", "stop_heard": case.heard}})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.interventions.stops.reads as case.reads
+	case.want == got.decision
 }
 
 # After the call there is only what the rules say.

@@ -33,7 +33,7 @@ _foreseen(id, _) if id in _considered
 
 # The rules with `always`, and what keeps them from denying a call that passes here.
 _considered := {
-	"session_stopped", # the session is not stopped
+	"session_stopped", "stopped_prompt", # the session is not stopped
 	"resumed_with_limits", "supervised", # it was not resumed on conditions
 	"files_restored", # it warns; nothing was restored since the last call
 	"executed_differs", # it warns, after a call

@@ -9,6 +9,7 @@ package reviewer.intervention
 
 import data.reviewer.fired
 import data.reviewer.outcome
+import data.reviewer.prefilter
 import data.reviewer.scores
 
 _settings := data.reviewer.interventions
@@ -22,6 +23,7 @@ _run := [i | some i in _past; i.run]
 # description: A stopped session is stopped again at the next opportunity.
 chosen := {"kind": "emergency_stop", "reason": object.get(input.session, "stop_reason", "")} if {
 	input.session.stopped
+	not _passes
 } else := object.union(_stop, {"kind": "emergency_stop", "attempt": count(_about(_stop.issue)) + 1}) if {
 	_stop
 } else := object.union_n([{"kind": _kind, "issue": _issue.id, "attempt": count(_about(_issue.id)) + 1}, _factor_of, _request_of, _rollback_of]) if {
@@ -31,6 +33,65 @@ chosen := {"kind": "emergency_stop", "reason": object.get(input.session, "stop_r
 # METADATA
 # title: The session has to stop
 stops if chosen.kind == "emergency_stop"
+
+# METADATA
+# title: The event is not stopped although the session is
+# description: >-
+#   A person's prompts never are. Once a person has written, neither are reads of files in the
+#   workspace (interventions.stops.reads), nor the events after calls.
+spared if input.phase == "prompt"
+
+spared if {
+	reads_open
+	input.phase in {"post", "batch", "stop"}
+}
+
+spared if {
+	reads_open
+	input.phase == "pre"
+	"reads_only" in input.facts
+	input.action.types == ["file_read"]
+	input.action.signals == []
+	every e in input.action.effects { _readable(e) }
+}
+
+# METADATA
+# title: A person has written since the stop, so files can be read
+reads_open if {
+	input.session.stop_heard
+	not input.session.aborted
+	_settings.stops.reads != []
+}
+
+_readable(e) if {
+	e.location in _settings.stops.reads
+	prefilter.ordinary(e)
+	not e.secret
+	not _shows_all_below(e)
+}
+
+# The contents of whatever is in a folder, which may be secrets. The agent's own search leaves out
+# hidden and ignored files.
+_shows_all_below(e) if {
+	_below(e)
+	not e.verb == "list"
+	not _own_search(e)
+}
+
+_below(e) if e.recursive
+
+_below(e) if e.entry == "dir"
+
+_own_search(e) if {
+	e.verb == "search"
+	e.command < 0
+}
+
+# A call that anything else holds up is stopped, too.
+_passes if {
+	spared
+	outcome.answered in {"allow", "warn"}
+}
 
 _acts if {
 	fired.rules != []

@@ -160,7 +160,56 @@ otherwise := _told(_texts.otherwise_denial) if {
 	outcome.otherwise == "block"
 } else := _told(_texts.otherwise_question)
 
-_told(template) := _fill(template, object.union(_words, {"{reason}": intervention.chosen.reason})) if {
+# METADATA
+# title: What the person is told instead
+# description: >-
+#   Where the agent shows people a text of their own. It names the command that lifts a stop, which
+#   the agent's text never does; "{session}" stands for the session.
+default notice := ""
+
+notice := _fill(_stopped_texts.notice, object.union(_words, _stop_words)) if {
+	_stopped_prompt
+	outcome.enforced != "allow"
+}
+
+_stopped_prompt if {
+	input.session.stopped
+	input.phase == "prompt"
+}
+
+_stopped_texts := _texts.stopped.aborted if {
+	input.session.aborted
+} else := _texts.stopped.again if {
+	input.session.stop_heard
+} else := _texts.stopped.first
+
+_stop_words := {"{when}": _when, "{cause}": _cause, "{reads}": _reads_text, "{reason}": trim_suffix(_stop_reason, ".")}
+
+_stop_reason := object.get(input.session, "stop_reason", "no reason given")
+
+_cause := _fill(_texts.stopped.cause, {
+	"{rule}": input.session.stop_rule,
+	"{harm}": object.get(_texts.stopped.harms, object.get(input.session, "stop_harm", ""), _texts.stopped.no_harm),
+}) if {
+	input.session.stop_rule
+} else := ""
+
+_reads_text := _texts.stopped.reads if {
+	data.reviewer.interventions.stops.reads != []
+	not input.session.aborted
+} else := ""
+
+_when := _ago(floor(object.get(input.session, "stop_ms", 0) / 60000))
+
+_ago(minutes) := _texts.stopped.now if {
+	minutes < 2
+} else := _fill(_texts.stopped.minutes, {"{count}": sprintf("%d", [minutes])}) if {
+	minutes < 120
+} else := _fill(_texts.stopped.hours, {"{count}": sprintf("%d", [floor(minutes / 60)])})
+
+_told(template) := _fill(template, object.union(_words, _stop_words)) if {
+	_stopped_prompt
+} else := _fill(template, object.union(_words, {"{reason}": intervention.chosen.reason})) if {
 	intervention.stops
 	not input.session.stopped
 } else := _fill(template, object.union(_words, intervention.facts)) if {
@@ -179,9 +228,13 @@ _person := _texts.person_may_not if {
 	r.firm
 } else := _texts.person_may
 
-_template := _texts.aborted if {
+_template := _stopped_texts.agent if {
+	_stopped_prompt
+} else := _texts.aborted if {
+	intervention.stops
 	input.session.aborted
 } else := _texts.stop if {
+	intervention.stops
 	input.session.stopped
 } else := intervention.template if {
 	true
@@ -197,7 +250,8 @@ _template := _texts.aborted if {
 
 # The agent first reads the message of the strictest rule that led to the answer, or
 # the scores' own reason if no rule was as strict.
-_lead := object.get(input.session, "stop_reason", "no reason given") if {
+_lead := _stop_reason if {
+	intervention.stops
 	input.session.stopped
 } else := brief(_leading[0]) if {
 	_leading != []

@@ -108,8 +108,18 @@ _cases := {
 		},
 	},
 	"session_stopped": {
-		"fires": {phase: given.call({"phase": phase, "session": {"stopped": true}}) | some phase in ["pre", "post", "batch", "prompt", "stop"]},
-		"silent": {"not stopped": given.call({})},
+		"fires": {phase: given.call({"phase": phase, "session": {"stopped": true}}) | some phase in ["pre", "post", "batch", "stop"]},
+		"silent": {
+			"not stopped": given.call({}),
+			"a prompt": given.call({"phase": "prompt", "session": {"stopped": true}}),
+		},
+	},
+	"stopped_prompt": {
+		"fires": {"a prompt": given.call({"phase": "prompt", "session": {"stopped": true}})},
+		"silent": {
+			"not stopped": given.call({"phase": "prompt"}),
+			"a call": given.call({"session": {"stopped": true}}),
+		},
 	},
 	"limit_file_operations": {
 		"fires": {"one too many": _operations(101, "pre")},

@@ -6,7 +6,19 @@ import data.reviewer.intervention
 # title: Session stopped
 # custom:
 #   id: session_stopped
-fires contains "session_stopped" if "stopped" in input.facts
+fires contains "session_stopped" if {
+	"stopped" in input.facts
+	not intervention.spared
+}
+
+# METADATA
+# title: Prompt in a stopped session
+# custom:
+#   id: stopped_prompt
+fires contains "stopped_prompt" if {
+	"stopped" in input.facts
+	input.phase == "prompt"
+}
 
 # METADATA
 # title: Too many file operations for one prompt
