@@ -15,7 +15,7 @@ import (
 )
 
 // recordedStory is a log that a policy wrote, as a story.
-func recordedStory(t *testing.T, id string, p policy, tools ...string) RecordedSession {
+func recordedStory(t *testing.T, id string, p deciding, tools ...string) RecordedSession {
 	t.Helper()
 	lines := recordLines(t, id, p, tools...)
 	return RecordedSession{Session: id, Harness: "test", Format: "audit", Audit: true, Events: func(yield func(RecordedEvent, error) bool) {

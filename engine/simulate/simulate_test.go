@@ -78,7 +78,13 @@ func (p policy) Decide(_ context.Context, in *engine.Input, findings []engine.Fi
 	return d, nil
 }
 
-func compiled(p policy, digest string) *review.Policy {
+// deciding is a policy that is not compiled.
+type deciding interface {
+	engine.Matcher
+	engine.Decider
+}
+
+func compiled(p deciding, digest string) *review.Policy {
 	return &review.Policy{Digest: digest, View: engine.View{Windows: []engine.Window{{Name: "recent", Last: 5}}}, Matcher: p, Decider: p}
 }
 
@@ -259,7 +265,7 @@ func (r *recorder) put(rec *engine.Record) error {
 }
 
 // recordLines writes a log as the live path does.
-func recordLines(t *testing.T, id string, p policy, tools ...string) []string {
+func recordLines(t *testing.T, id string, p deciding, tools ...string) []string {
 	t.Helper()
 	log := &recorder{chain: chain{id: chainID(id), history: history.New()}}
 	r := review.Reviewer{

@@ -84,8 +84,9 @@ func Command(a *cli.App) *cobra.Command {
 			"what was recorded (--no-fidelity skips this). Ctrl-C stops with a report of what was\n" +
 			"compared so far.\n\n" +
 			"Exit codes: 0 success; 1 could not run, or something could not be read, or interrupted;\n" +
-			"2 a --fail-on budget is exceeded, a recorded decision does not reproduce, or a log was\n" +
-			"tampered with; 3 usage error. docs/simulate.md explains the report.",
+			"2 a --fail-on budget is exceeded, or may be since decisions could not be compared; a\n" +
+			"recorded decision does not reproduce; or a log was tampered with; 3 usage error.\n" +
+			"docs/simulate.md explains the report, docs/ci.md the budgets.",
 		Example: "  reviewer policy simulate --candidate ./policy                  # the log of this machine\n" +
 			"  reviewer policy simulate ~/.claude/projects --baseline git:main:policy --candidate policy\n" +
 			"  reviewer policy simulate --candidate policy --since 7d --fail-on 'loosened>0' --fail-on '*->block>5'\n" +
