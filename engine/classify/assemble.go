@@ -38,6 +38,7 @@ func assemble(r *toolReader, res *place.Resolver) *engine.Action {
 	a.Paths, a.Hosts = pathsOf(a.Effects), hostsOf(r.script)
 	signals := r.script.Signals
 	derive(a, res, signals)
+	res.SettlePorts(a.Effects, fmt.Sprint(r.args))
 	a.Signals = sortedSignals(signals)
 	possible(a, r, res)
 	if blind(a.Effects) {
@@ -83,6 +84,7 @@ func possible(a *engine.Action, r *toolReader, res *place.Resolver) {
 		signals = map[engine.Signal]bool{}
 	}
 	derive(&maybe, res, signals)
+	res.SettlePorts(maybe.Effects, fmt.Sprint(r.args))
 	a.Possible, a.PossibleSignals = maybe.Effects[:min(len(maybe.Effects), maxPossible)], sortedSignals(signals)
 }
 

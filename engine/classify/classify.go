@@ -124,7 +124,6 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 		r.refuse("input")
 	}
 	a := assemble(r, res)
-	res.SettlePorts(a.Effects, string(canonical))
 	a.Loads = loads(r, a)
 	if e.Phase == engine.PhasePre {
 		a.Code = c.written(r, res, m)

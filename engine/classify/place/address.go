@@ -161,18 +161,25 @@ func authority(target abstract.Value) (host string, port int) {
 	return host, port
 }
 
-// SettlePorts decides about requests whose port is unknown: if the arguments of the call contain
-// a port of reviewer's HTTP API as a number, they go there.
+// apiWords are words that only requests to reviewer's HTTP API contain, if their port is unknown.
+var apiWords = []string{"/v1/approvals", "reviewer-approval-code"}
+
+// SettlePorts decides about requests to this machine whose port is unknown: they go to reviewer's
+// HTTP API if the arguments of the call contain its port as a number, or a word of the API.
 func (r *Resolver) SettlePorts(effects []engine.Effect, args string) {
+	args = strings.ToLower(args)
 	mentioned := func() bool {
-		return slices.ContainsFunc(strings.FieldsFunc(args, func(c rune) bool { return c < '0' || c > '9' }), func(digits string) bool {
-			n, err := strconv.Atoi(digits)
-			return err == nil && slices.Contains(r.World.guardPorts(), n)
-		})
+		return slices.ContainsFunc(apiWords, func(word string) bool { return strings.Contains(args, word) }) ||
+			slices.ContainsFunc(strings.FieldsFunc(args, func(c rune) bool { return c < '0' || c > '9' }), func(digits string) bool {
+				n, err := strconv.Atoi(digits)
+				return err == nil && slices.Contains(r.World.guardPorts(), n)
+			})
 	}
 	for i := range effects {
-		if effects[i].Guard == GuardMay && mentioned() {
-			effects[i].Guard = guardIs
+		if e := &effects[i]; e.Guard == GuardMay {
+			if e.Guard = ""; mentioned() {
+				e.Guard = guardIs
+			}
 		}
 	}
 }

@@ -74,7 +74,7 @@ const (
 	guardHoldsKey = "holds_key"
 
 	GuardMinor = "minor" // settings of the client change, and none that decide anything
-	GuardMay   = "may"
+	GuardMay   = "may"   // a request to this machine whose port is unknown; SettlePorts replaces it
 )
 
 // guardBelow reports whether part of the guard is deleted or moved together with the

@@ -167,7 +167,7 @@ var begins = abstract.Value{Sure: abstract.Prefix}
 // A request whose port is not known goes to the API if the call names its port.
 func TestSettlePorts(t *testing.T) {
 	r := NewResolver(World{Ports: []int{7777}}, "", classifytest.Rows())
-	for args, want := range map[string]string{`{"command":"nc localhost 7777"}`: "is", `{"port":9470}`: "is", "17777": "may", "77770": "may", "": "may", "a7777b": "is",
+	for args, want := range map[string]string{`{"command":"nc localhost 7777"}`: "is", `{"port":9470}`: "is", "17777": "", "77770": "", "": "", "a7777b": "is", "GET /V1/approvals": "is",
 		"99999999999999999999 7777": "is"} {
 		effects := []engine.Effect{{Guard: GuardMay}, {Guard: ""}}
 		if r.SettlePorts(effects, args); effects[0].Guard != want || effects[1].Guard != "" {
