@@ -107,8 +107,8 @@ type pathEntry struct {
 	Labels []engine.Label `json:"l,omitempty"` // of its contents
 	Agreed bool           `json:"g,omitempty"` // a person approved a call that wrote it, and it ran
 	Apart  bool           `json:"k,omitempty"` // it is for secrets, or ignored by git; known of files with labels
-	// What a call without a result may have done to the path: moved something there, or deleted it.
-	// Until that is known, the state shows nothing.
+	// What a call without a result may have done to the path: moved something there, deleted it, or
+	// written it after it was deleted. Until that is known, the state shows nothing.
 	Maybe string `json:"m,omitempty"`
 }
 

@@ -113,6 +113,8 @@ func TestNoResultCountsAsRun(t *testing.T) {
 		"deleted, and made again":  {own().ran(deletes("./a"), "x").ran(edits("./a", made), "x"), "created"},
 		"perhaps moved, then made": {own().asked(edits("./a", move)).ran(edits("./a", made), "x"), ""},
 		"perhaps deleted, made":    {own().asked(deletes("./a")).ran(edits("./a", made), "x"), "created"},
+		"deleted, perhaps written": {own().ran(deletes("./a"), "x").asked(edits("./a")), ""},
+		"deleted, and written":     {own().ran(deletes("./a"), "x").ran(edits("./a"), "x"), "written"},
 		"made and deleted at once": {newTale().ran(with(edits("./a", made), deletes("./a")), "x"), "deleted"},
 	} {
 		if got := ledger(test.tale, deletes("./a")); got != test.want {
