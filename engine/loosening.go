@@ -35,3 +35,11 @@ func (l Loosening) Above(most int64) string {
 	}
 	return fmt.Sprintf("loosened %d and may have loosened %d of %s", l.Loosened, may, all)
 }
+
+// Counted writes a count with its noun: 1 file, 2 files.
+func Counted[N ~int | ~int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -138,3 +138,7 @@ func replaces(old, new string) bool {
 	}
 	return new != engine.LedgerRead
 }
+
+func (p *pathEntry) mayHoldMoved() bool {
+	return p.State == engine.LedgerMoved || p.Maybe == engine.LedgerMoved
+}

@@ -55,10 +55,6 @@ func (h *State) movedBelow(e *engine.Effect) (moved, perhaps bool) {
 	return moved, perhaps
 }
 
-func (p *pathEntry) mayHoldMoved() bool {
-	return p.State == engine.LedgerMoved || p.Maybe == engine.LedgerMoved
-}
-
 func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	f := engine.SessionFacts{
 		Workspace: h.Workspace, Actions: h.Actions, Prompts: h.Prompts, FileOps: h.FileOps, Bytes: h.Bytes,

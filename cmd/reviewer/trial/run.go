@@ -147,8 +147,8 @@ func (t *trial) jobs() []job {
 // run runs jobs, several at a time, and returns their results in order.
 func (t *trial) run(ctx context.Context, jobs []job) ([]report.Suite, error) {
 	tests := make([]report.Test, len(jobs))
-	err := each(t.Parallel, len(jobs), t.Done, func(i int) string { return fmt.Sprintf("%s:%d: %s", jobs[i].file, jobs[i].line, jobs[i].name) },
-		func(i int) { tests[i] = jobs[i].try(ctx, t) })
+	place := func(i int) string { return fmt.Sprintf("%s:%d: %s", jobs[i].file, jobs[i].line, jobs[i].name) }
+	err := each(t.Parallel, len(jobs), t.Done, place, func(i int) { tests[i] = jobs[i].try(ctx, t) })
 	return suites(jobs, tests), err
 }
 
