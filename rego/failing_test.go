@@ -253,7 +253,7 @@ func TestFindingsThatCannotBeMade(t *testing.T) {
 		"an assignment that is the only condition":  {head + "c} if c := input.event.result.content", nil},
 		"an assignment that looks for a value":      {head + "c} if {\n input.phase == \"pre\"\n c := input.none[_]\n}", nil},
 		"an assignment by a function of the policy": {head + "c} if {\n input.phase == \"pre\"\n c := _bad(input.event)\n}\n_bad(e) := e.tool if e.size > 3", nil},
-		"an assignment beside a test of absence":    {head + "c} if {\n not input.event.result.content\n c := input.event.tool\n}", []map[string]any{made("Bash")}},
+		"an assignment next to a test of absence":   {head + "c} if {\n not input.event.result.content\n c := input.event.tool\n}", []map[string]any{made("Bash")}},
 		"the decision": {
 			`findings contains {"id": "x", "decision": input.verdict, "message": "m", "severity": input.level} if input.phase == "pre"`,
 			[]map[string]any{finding(map[string]any{"severity": "critical", "message": said + "input.verdict, input.level"})},

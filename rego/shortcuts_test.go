@@ -87,12 +87,12 @@ func TestProbes(t *testing.T) {
 	h := compiled(t, map[string]string{
 		"base/a.rego": "package reviewer\n" + allows + `fires contains "last" if input.agent == "main"`,
 		"user/a.rego": `package policies.user
-fires contains {"id": "member"} if input.agent in {"main", input.harness}
-fires contains {"id": "some"} if { some c in input.action.commands; c.name in data.policies.user.names; c.operands[1] == "b" }
-fires contains {"id": "facts"} if { "auth_error" in input.facts; "x.y" in input.findings; input.session.stopped }
-fires contains {"id": "number"} if { input.history.similar.failed > 3; startswith(input.action.resource, "/srv"); not input.session.stopped }
-fires contains {"id": "nowhere"} if { input.time.ms == "noon" }
-fires contains {"id": "always"}
+findings contains {"id": "member"} if input.agent in {"main", input.harness}
+findings contains {"id": "some"} if { some c in input.action.commands; c.name in data.policies.user.names; c.operands[1] == "b" }
+findings contains {"id": "facts"} if { "auth_error" in input.facts; "x.y" in input.findings; input.session.stopped }
+findings contains {"id": "number"} if { input.history.similar.failed > 3; startswith(input.action.resource, "/srv"); not input.session.stopped }
+findings contains {"id": "nowhere"} if { input.time.ms == "noon" }
+findings contains {"id": "always"}
 helper(x) if x == input.agent
 `}, map[string]any{"policies": map[string]any{"user": map[string]any{"names": []any{"make"}}}})
 	var got []string

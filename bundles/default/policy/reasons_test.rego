@@ -333,6 +333,17 @@ test_place[name] if {
 	got == case.want
 }
 
+# What concerns reviewer itself may only be read, unlike other targets.
+test_guarded[name] if {
+	some name, case in {
+		"read": {"effects": [{}, {"kind": "file_read", "short": "~/rs/key", "guard": "key"}], "want": "~/rs/key"},
+		"nothing": {"effects": [{"short": "./b.txt"}, {"kind": "file_read", "short": "./c.txt"}], "want": "./b.txt"},
+	}
+	row := {"id": "says", "decision": "warn", "tags": [], "overridable": [], "always": false, "message": "{guarded}"}
+	doc := given.call({"findings": ["says"], "action": {"effects": [given.effect(object.get(e, "kind", "file_write"), e) | some e in case.effects]}})
+	case.want == reasons.results[0].message with input as doc with data.reviewer.catalog as {"says": row}
+}
+
 test_fields_of_nothing[field] if {
 	some field, want in {"target": "an unknown target", "host": "an unknown host", "tool": "", "opaque": ""}
 	row := {"id": "says", "decision": "warn", "tags": [], "overridable": [], "always": false, "message": concat("", ["{", field, "}"])}
