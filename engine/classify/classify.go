@@ -144,9 +144,11 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 // shellInput returns what is known about where a call runs.
 func (c *Classifier) shellInput(e engine.Event) shell.Input {
 	set := c.rowsOf(e)
-	in := shell.Input{Cwd: abstract.Value{Text: place.Slashes(e.CWD)}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard, State: c.World.State,
-		ListDir: c.listDir(),
-		Knows:   programs.Knowledge(set), Rows: set, Terminals: e.Terminals}
+	in := shell.Input{
+		Cwd: abstract.Value{Text: place.Slashes(e.CWD)}, Home: c.World.Home,
+		Program: c.Program, Guard: c.World.Guard, State: c.World.State, ListDir: c.listDir(),
+		Knows: programs.Knowledge(set), Rows: set, Terminals: e.Terminals,
+	}
 	if e.CWD == "" {
 		in.Cwd = abstract.Value{Sure: abstract.Unknown}
 	}

@@ -92,7 +92,8 @@ func apiPorts(home string) ([]int, error) {
 	}
 	at, err := netip.ParseAddrPort(strings.TrimSpace(string(b)))
 	if err != nil {
-		return nil, fmt.Errorf("%s does not contain the address of the API: start `reviewer serve --http ADDRESS` again, or remove the file", path)
+		return nil, fmt.Errorf("%s does not contain the address of the API: "+
+			"start `reviewer serve --http ADDRESS` again, or remove the file", path)
 	}
 	if at.Port() == 0 { // the system chooses one when it listens
 		return nil, nil

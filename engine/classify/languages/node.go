@@ -159,9 +159,7 @@ func nodeCall(r *codeReader, fn codeValue, args []codeValue, named map[string]co
 		moves(c, first, argAt(args, 1).texts())
 	case "fs.copyFile", "fs.cp", "fs.copy":
 		c.Reads(first...)
-		if name != "fs.copyFile" {
-			c.Sweeps(first...)
-		}
+		c.Sweeps(first...)
 		c.Writes("write", argAt(args, 1).texts()...)
 	case "fs.open":
 		opens(c, first, argAt(args, 1))

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -179,4 +180,225 @@ func (r *Resolver) sweepsSettings(e *engine.Effect) bool {
 		named := wildcard.Match(pattern, strings.ToLower(path.Base(name))) && !strings.HasPrefix(path.Ext(name), letters)
 		return named && r.Lstat(Join(e.Target, name)) != nil
 	})
+}
+
+// keyFiles are the files in reviewer's state folder that no tool may open: the key of the log, the
+// token of the HTTP API and the file of the approval code.
+var keyFiles = []string{"key", "api.token", "approval.code"}
+
+// usualStates are the state folders below a home directory that reviewer uses if none is named.
+var usualStates = []string{".local/state/reviewer", "appdata/local/reviewer"}
+
+// statesFor returns the state folders that matter for a path, in lower case: the one in use,
+// and a usual one of anybody that the path is in.
+func (r *Resolver) statesFor(p string) []string {
+	states := r.states
+	if len(states) == 0 && r.home != "" {
+		states = []string{Join(r.home, usualStates[0])}
+	}
+	list := make([]string, 0, len(states)+1)
+	for _, s := range states {
+		list = append(list, r.lower(s))
+	}
+	for _, usual := range usualStates {
+		if i := strings.Index(p+"/", "/"+usual+"/"); i >= 0 {
+			list = appendNew(list, p[:i+1+len(usual)])
+		}
+	}
+	return list
+}
+
+// readsKey returns what an effect that reads has to do with reviewer's keys, as in
+// engine.Effect.Guard.
+func (r *Resolver) readsKey(e *engine.Effect, raw abstract.RawEffect) string {
+	if e.Verb == engine.VerbList || e.Target == "" {
+		return ""
+	}
+	at := reach{dir: r.lower(e.Target), all: e.Recursive, bare: raw.Names, except: r.lower(raw.Except), next: strings.HasSuffix(e.Short, "/?")}
+	full := at.dir
+	switch e.Certainty {
+	case engine.CertaintyExact:
+		if r.isKey(e.Target) {
+			return guardKey
+		}
+	case engine.CertaintyGlob:
+		at.pattern = strings.TrimPrefix(r.lower(e.Short), strings.TrimSuffix(r.lower(r.short(e.Target)), "/")+"/")
+		full = Join(at.dir, at.pattern)
+	case engine.CertaintyPrefix:
+		at.open = true
+	}
+	found := ""
+	for _, state := range r.statesFor(full) {
+		if e.Certainty == engine.CertaintyExact && path.Base(at.dir) == "lock" && Within(state, at.dir) {
+			return guardKey
+		}
+		for _, name := range keyFiles {
+			switch known := at.covers(state, Join(state, name)); {
+			case known == guardKey:
+				return guardKey
+			case known != "" && !(at.open && wide(r.Location(e.Target))):
+				found = known
+			}
+		}
+	}
+	return found
+}
+
+// wide reports whether a location contains much else, so that a name of which only the folder
+// is known says nothing.
+func wide(l engine.Location) bool {
+	return slices.Contains([]engine.Location{engine.LocationHomeRoot, engine.LocationRoot, engine.LocationAncestor, engine.LocationSelf,
+		engine.LocationTempRoot}, l)
+}
+
+// reach is what an effect reads, in lower case.
+type reach struct {
+	dir     string
+	pattern string // relative to dir; empty: dir itself
+	all     bool   // everything below
+	bare    bool   // nothing but the names there
+	open    bool   // dir is only the beginning of the path
+	next    bool   // what is unknown begins with the next name
+	except  string // as RawEffect.Except
+}
+
+// covers reports whether a key in a state folder is read.
+func (at reach) covers(state, key string) string {
+	switch {
+	case at.dir == key && !at.open:
+		return guardKey
+	case at.bare:
+		return ""
+	case at.open:
+		return at.begins(state, key)
+	case !Within(at.dir, key):
+		return at.spells(state, key)
+	case at.all && at.leavesOut(key):
+		return ""
+	case at.pattern != "":
+		return at.matches(state, key)
+	case at.dir == state:
+		return guardKey
+	case at.all:
+		return guardHoldsKey
+	}
+	return ""
+}
+
+// leavesOut reports whether a path below dir is among what is left out.
+func (at reach) leavesOut(p string) bool {
+	below := "/" + strings.Trim(p[len(at.dir):], "/")
+	return slices.ContainsFunc(strings.FieldsFunc(at.except, func(c rune) bool { return c == '\n' }), func(name string) bool {
+		return name == abstract.HiddenNames && strings.Contains(below, "/.") || strings.Contains(below, "/"+name+"/")
+	})
+}
+
+// spells handles a pattern above a folder whose names the pattern spells out: /home/*/.local/….
+func (at reach) spells(state, key string) string {
+	rest, ok := strings.CutPrefix(Join(at.dir, at.pattern), state)
+	if at.pattern == "" || !ok {
+		return ""
+	}
+	if rest = strings.TrimPrefix(rest, "/"); rest == "" || wildcard.Path(loose(rest), []string{path.Base(key)}) {
+		return guardKey
+	}
+	return ""
+}
+
+// begins handles a path of which only the beginning is known.
+func (at reach) begins(state, key string) string {
+	text, parent := at.dir, path.Dir(state)+"/"
+	if at.next {
+		text += "/"
+	}
+	switch {
+	case !strings.HasPrefix(key, text):
+		return ""
+	case len(text) > len(parent):
+		return guardKey
+	case text == parent:
+		return guardHoldsKey
+	}
+	return ""
+}
+
+// matches handles a pattern that may lead to the key. A * at the start of a name does not match
+// a hidden name, unless the pattern is that of a search.
+func (at reach) matches(state, key string) string {
+	pattern, all := loose(at.pattern), at.all
+	search := slices.Contains(pattern, "**")
+	if n := len(pattern); search && pattern[n-1] == "*" && n > 1 && pattern[n-2] == "**" {
+		pattern = pattern[:n-1]
+	}
+	if n := len(pattern); pattern[n-1] == "**" {
+		pattern, all = pattern[:n-1], true
+	}
+	below := strings.Split(strings.Trim(key[len(at.dir):], "/"), "/")
+	if wildcard.Path(pattern, below) {
+		return guardKey
+	}
+	for n := len(below) - 1; n >= 0 && all; n-- {
+		if !wildcard.Path(pattern, below[:n]) || !search && hides(pattern, below) {
+			continue
+		}
+		if Within(state, strings.TrimSuffix(Join(at.dir, strings.Join(below[:n], "/")), "/")) {
+			return guardKey
+		}
+		return guardHoldsKey
+	}
+	return ""
+}
+
+// hides reports whether a hidden name is not matched by the part of a pattern in its place.
+func hides(pattern, names []string) bool {
+	for i, part := range pattern {
+		if i < len(names) && strings.HasPrefix(names[i], ".") && strings.ContainsAny(part[:min(1, len(part))], "*?[") {
+			return true
+		}
+	}
+	return false
+}
+
+// loose returns a pattern that matches at least what the pattern of any shell does.
+func loose(pattern string) []string {
+	parts := strings.Split(strings.ReplaceAll(pattern, "?", "*"), "/")
+	for i, p := range parts {
+		if strings.ContainsAny(p, `(){}\`) {
+			parts[i] = "*"
+		}
+	}
+	return parts
+}
+
+// maxKey limits the size of a file that may be a copy of a key, in bytes.
+const maxKey = 4 << 10
+
+// isKey reports whether a file is one of the keys under another name: a hard link or a copy.
+func (r *Resolver) isKey(p string) bool {
+	info := r.Lstat(p)
+	if info == nil || !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxKey {
+		return false
+	}
+	for _, state := range r.states {
+		for _, name := range keyFiles {
+			key := Join(state, name)
+			other := r.Lstat(key)
+			if other == nil || other.Size() != info.Size() {
+				continue
+			}
+			if p == key || r.same(p, key) || r.sameContents(p, key) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (r *Resolver) sameContents(a, b string) bool {
+	if r.World.ReadFile == nil {
+		return false
+	}
+	x, err := r.World.ReadFile(a, maxKey)
+	y, err2 := r.World.ReadFile(b, maxKey)
+	return err == nil && err2 == nil && bytes.Equal(x, y)
 }
