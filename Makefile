@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: help build demo test lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines precompiled programs cross release release-check wine wine-part clean
+.PHONY: help build demo test race lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines precompiled programs cross release release-check wine wine-part clean
 
 build: ## the static binary, and the small client that an agent's hooks start
 	$(BUILD) -o $(BIN) ./cmd/reviewer
@@ -27,6 +27,17 @@ test fidelity: TEST = $(GO) test -ldflags=-w -timeout 60m
 
 test: ## every test that needs only Go, with shortened sweeps
 	$(TEST) ./...
+
+# What does several things at a time, for the race detector, which makes programs ten times slower:
+# the packages of engine, but for those that only compute, and tests by name elsewhere.
+RACE     := $$($(GO) list ./engine/... | grep -v -e engine/classify -e engine/cases)
+RACE_RUN := AtOnce|Parallel|Concurrent|Shared|Lacks|Deterministic|TestQuick|TestSameReport|TestChanged
+
+race: export GOGC = 800
+race: ## the race detector over what runs in parallel; needs a C compiler
+	CGO_ENABLED=1 $(GO) test -race -timeout 60m $(RACE)
+	CGO_ENABLED=1 $(GO) test -race -timeout 60m -run '$(RACE_RUN)' ./bundles/... ./rego/... ./cel ./engine/classify \
+	  $(addprefix ./cmd/reviewer/,lint score simulatecmd sources trash trial)
 
 lint: lint-go lint-rego lint-known
 

@@ -21,6 +21,11 @@ import (
 // subject is a layer over the built-in policy, of files as name, content.
 func subject(t *testing.T, files ...string) Subject {
 	t.Helper()
+	return subjectOf(t, bundles.User, files...)
+}
+
+func subjectOf(t *testing.T, name string, files ...string) Subject {
+	t.Helper()
 	fsys := fstest.MapFS{}
 	for i := 0; i < len(files); i += 2 {
 		fsys[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
@@ -29,11 +34,11 @@ func subject(t *testing.T, files ...string) Subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	layer, err := bundles.Load(fsys, bundles.User)
+	layer, err := bundles.Load(fsys, name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Load(fsys, "policy", bundles.User, base, layer)
+	s, err := Load(fsys, "policy", name, base, layer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +142,36 @@ func TestParallelIsTheSame(t *testing.T) {
 	}
 	if n := len(told(first)); n != 170 {
 		t.Errorf("%d tests, want 170", n)
+	}
+}
+
+// Cases with settings of their own and mutants share the organisation's layer. The result is the
+// same however many run at a time; `make race` finds what they write at the same time.
+func TestSharedLayerInParallel(t *testing.T) {
+	var cases strings.Builder
+	cases.WriteString(kubectlCases)
+	for i := range 12 {
+		fmt.Fprintf(&cases, "---\nname: s%d\nsettings: {risk: {high_threshold: 0.%d}}\ncases: [{Bash: kubectl --context=prod get pods, rule: shop.kubectl}]\n", i, 60+i)
+	}
+	s := subjectOf(t, bundles.Organisation, "rules/a.yaml", kubectlRow, "cases/a.yaml", cases.String(), "policies/organisation/data.yaml", "hosts: 3\n",
+		"access/a.yaml", "{id: tools, default: allow, rules: [{id: nc, effect: deny, message: m, tools: [Nc]}]}\n")
+	var first []mutant.Mutant
+	for _, parallel := range []int{1, 8} {
+		for _, line := range told(run(t, s, Options{Parallel: parallel})) {
+			if !strings.HasPrefix(line, "pass ") {
+				t.Errorf("%d at a time: %s", parallel, line)
+			}
+		}
+		m, err := Mutate(t.Context(), s, MutateOptions{Only: "rules", Options: Options{Env: engine.Env{Engine: engine.Version}, Parallel: parallel}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = m.Mutants
+		}
+		if diff := cmp.Diff(alive(first), alive(m.Mutants)); diff != "" {
+			t.Errorf("%d at a time: %s", parallel, diff)
+		}
 	}
 }
 
