@@ -124,9 +124,9 @@ const aWeek = 7 * 24
 // week: only what is the same at all of them is known, whether verdicts, rules or findings.
 // What differs is left out of the answers that it returns. It reports whether the candidate is
 // milder at any time.
-func (r *sessionRun) anyTime(
-	ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer,
-) (one, other sideAnswer, known, loosens bool) {
+func (r *sessionRun) anyTime(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) (
+	one, other sideAnswer, known, loosens bool,
+) {
 	state, _ := compare(base, now)
 	one, other, known, loosens = base, now, true, state == Loosened
 	const step = 5 // hours

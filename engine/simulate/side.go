@@ -15,8 +15,8 @@ type Side struct {
 
 	// MissingFact returns the fact that this policy examines and that a record of an
 	// audit log lacks, because it was written under another policy; empty:
-	// none. nil: never.
-	MissingFact func(*engine.Record) (fact string, detectors []string) // detectors: ids of those whose results are missing, if nothing else is
+	// none. If only results of detectors are missing, it returns their ids. nil: never.
+	MissingFact func(*engine.Record) (fact string, detectors []string)
 
 	Causes  []Cause     // of a candidate: its differences from the baseline; none if that is not a policy
 	Without WithoutSome // of a candidate; nil: causes are not determined

@@ -48,7 +48,7 @@ const usualTimeout = 5 * time.Second
 // limit returns a context that ends when a test has used so much CPU time. Tests that run at a
 // time share that of the process.
 func (o *Options) limit(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	return osfile.WithCPUTime(ctx, timeout*time.Duration(o.Parallel))
+	return osfile.WithCPUTime(ctx, timeout*time.Duration(max(o.Parallel, 1)))
 }
 
 // job is one test that has not run yet.
@@ -147,8 +147,8 @@ func (t *trial) jobs() []job {
 // run runs jobs, several at a time, and returns their results in order.
 func (t *trial) run(ctx context.Context, jobs []job) ([]report.Suite, error) {
 	tests := make([]report.Test, len(jobs))
-	place := func(i int) string { return fmt.Sprintf("%s:%d: %s", jobs[i].file, jobs[i].line, jobs[i].name) }
-	err := each(t.Parallel, len(jobs), t.Done, place, func(i int) { tests[i] = jobs[i].try(ctx, t) })
+	name := func(i int) string { return fmt.Sprintf("%s:%d: %s", jobs[i].file, jobs[i].line, jobs[i].name) }
+	err := each(t.Parallel, len(jobs), t.Done, name, func(i int) { tests[i] = jobs[i].try(ctx, t) })
 	return suites(jobs, tests), err
 }
 
