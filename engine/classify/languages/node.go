@@ -158,9 +158,7 @@ func nodeCall(r *codeReader, fn codeValue, args []codeValue, named map[string]co
 	case "fs.rename", "fs.move", "Deno.rename":
 		moves(c, first, argAt(args, 1).texts())
 	case "fs.copyFile", "fs.cp", "fs.copy":
-		c.Reads(first...)
-		c.Sweeps(first...)
-		c.Writes("write", argAt(args, 1).texts()...)
+		copies(c, name != "fs.copyFile", first, argAt(args, 1).texts())
 	case "fs.open":
 		opens(c, first, argAt(args, 1))
 	case "fs.readFile", "fs.createReadStream":

@@ -215,11 +215,7 @@ func pythonFiles(c *shell.Call, name string, args []codeValue, named map[string]
 	case "os.rename", "os.replace", "os.renames", "shutil.move":
 		moves(c, first, argAt(args, 1).texts())
 	case "shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree":
-		c.Reads(first...)
-		if name == "shutil.copytree" {
-			c.Sweeps(first...)
-		}
-		c.Writes("write", argAt(args, 1).texts()...)
+		copies(c, name == "shutil.copytree", first, argAt(args, 1).texts())
 	case "os.chmod", "os.chown", "os.lchown":
 		c.Writes(strings.TrimPrefix(name, "os."), first...)
 	case "os.symlink", "os.link":
@@ -536,6 +532,15 @@ func moves(c *shell.Call, from, to []abstract.Arg) {
 			e = abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "move"}
 		}
 		c.Emit(e, src)
+	}
+	c.Writes("write", to...)
+}
+
+// copies handles copies in code, of files or of whole trees.
+func copies(c *shell.Call, tree bool, from, to []abstract.Arg) {
+	c.Reads(from...)
+	if tree {
+		c.Sweeps(from...)
 	}
 	c.Writes("write", to...)
 }

@@ -212,12 +212,7 @@ func (r *codeReader) scriptWrites(name string, args []codeValue, named map[strin
 			c.Writes("write", second...)
 		}
 	case "copy", "File.Copy.copy", "FileUtils.cp", "FileUtils.cp_r", "FileUtils.copy", "cp", "cp_r", "file.copy":
-		from := flatTexts(args[:min(1, len(args))])
-		c.Reads(from...)
-		if strings.HasSuffix(name, "cp_r") {
-			c.Sweeps(from...)
-		}
-		c.Writes("write", second...)
+		copies(c, strings.HasSuffix(name, "cp_r"), flatTexts(args[:min(1, len(args))]), second)
 	case "symlink", "link", "File.symlink", "FileUtils.ln_s", "FileUtils.ln_sf":
 		c.Writes("link", second...)
 	case "chmod", "FileUtils.chmod", "FileUtils.chmod_R", "File.chmod":

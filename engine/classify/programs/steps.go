@@ -251,7 +251,9 @@ func (r *rowReader) reads(e abstract.RawEffect, files []abstract.Arg) {
 		e.Kind, e.Verb, e.Names = engine.EffectFileRead, "read", true
 		r.Emit(e, files...)
 	case e.Verb == "sweep" && len(files) == 0:
-		r.Sweeps(abstract.Word("."))
+		if r.Shell.Frame.Stdin == nil || r.Opts.Has("-r", "-R", "--recursive") { // else its input is searched
+			r.Sweeps(abstract.Word("."))
+		}
 	case e.Verb == "sweep":
 		r.Sweeps(files...)
 	case e.Recursive:

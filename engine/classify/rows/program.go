@@ -65,7 +65,7 @@ type Case struct {
 // values of the keys from read to takes are selectors of words; network, system, process
 // and end have a verb, publish has a kind of object, and on selects what they refer to.
 type Step struct {
-	Read    string `json:"read,omitempty" yaml:"read"`
+	Read    string `json:"read,omitempty" yaml:"read"`   // with verb: list (names), measure (sizes), sweep (a tree, as far as reviewer's keys are concerned)
 	Write   string `json:"write,omitempty" yaml:"write"` // with verb: append, create, truncate, link, modify; else write
 	Delete  string `json:"delete,omitempty" yaml:"delete"`
 	Fetch   string `json:"fetch,omitempty" yaml:"fetch"`
