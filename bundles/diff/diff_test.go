@@ -201,7 +201,7 @@ func TestDirections(t *testing.T) {
 		"a zone":                       {"settings.yaml", "zones: [~/a/, ~/b/]", ", ~/b/", "", "zones", "", Loosened},
 		"a known host":                 {"settings.yaml", "hosts: {known: [a.example]}", "[a.example]", "[a.example, b.example]", "hosts.known", "", Loosened},
 		"a narrower part of the space": {"settings.yaml", "scope: {paths: [src]}", "[src]", "[src/a, src/b]", "scope.paths", "", Tightened},
-		"a rule switched off":          {"settings.yaml", "rules: {disabled: [a]}", "[a]", "[a, b]", "rules.disabled", "", Loosened},
+		"a rule switched off":          {"settings.yaml", "rules: {disabled: [publish]}", "[publish]", "[publish, git_force_push]", "rules.disabled", "", Loosened},
 		"a rule only watched":          {"settings.yaml", "zones: [~/a/]\nrules: {enforcement: {git_force_push: enforce}}", "{git_force_push: enforce}", "{git_force_push: observe}", "rules.enforcement.git_force_push", "", Loosened},
 		"a word of the matrix's order": {"settings.yaml", "enforcement: warn", "warn", "observe", "enforcement", "", Loosened},
 	} {

@@ -185,7 +185,7 @@ test_a_prompt_in_a_stopped_session[name] if {
 	got.interventions == []
 	contains(got.notice, case.notice)
 	contains(got.text, case.text)
-	contains(got.notice, "session resume {session}") == (name != "ended")
+	contains(got.notice, "session resume {session}") == name != "ended"
 	not contains(got.text, "session resume")
 	not contains(got.text, "{")
 }
