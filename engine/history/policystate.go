@@ -50,6 +50,9 @@ func (n *PolicyState) Fold(h *State, r *engine.Record, findings []engine.Finding
 		own.Fired = map[string]int64{}
 	}
 	if c := h.call(agentOf(r), r.Call); r.Kind == engine.KindPre || r.Kind == engine.KindPost && c != nil && c.Pre > 0 {
+		if r.Kind == engine.KindPost && outcomeOf(r) == engine.OutcomeRan {
+			own.foldTold(c)
+		}
 		as := &engine.Record{N: r.N, T: r.T, Agent: r.Agent, Findings: findings, Decision: d}
 		own.foldFindings(as)
 		own.Interventions = slices.Clone(own.Interventions)

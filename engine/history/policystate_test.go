@@ -46,7 +46,9 @@ func noticing(random *rand.Rand, n int64) *engine.Record {
 	r := &engine.Record{N: n, T: n, Kind: engine.KindPre, Phase: engine.PhasePre, Agent: fmt.Sprint("a", random.Intn(30)), Call: fmt.Sprint("c", random.Intn(50)), Action: &engine.Action{}, Decision: &engine.Decision{}}
 	if random.Intn(2) == 0 {
 		r.Kind, r.Phase = engine.KindPost, engine.PhasePost
+		r.Event = &engine.EventFacts{Result: &engine.ResultFacts{Outcome: []engine.Outcome{engine.OutcomeRan, engine.OutcomeFailed}[random.Intn(2)]}}
 	}
+	r.Decision.Enforced = []engine.Verdict{engine.Warn, engine.Ask, engine.Block}[random.Intn(3)]
 	for range random.Intn(4) {
 		f := engine.Finding{ID: fmt.Sprint("p", random.Intn(40)), Level: []string{"", "low", "high"}[random.Intn(3)]}
 		r.Findings = append(r.Findings, f)
