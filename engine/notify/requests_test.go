@@ -49,12 +49,13 @@ func (c *teller) Name() string { return c.name }
 func (c *teller) Send(ctx context.Context, e Entry) error {
 	c.s.mu.Lock()
 	c.n++
+	n := c.n
 	c.s.got = append(c.s.got, gift{c.s.now.Sub(c.s.began), c.name, about(e)})
 	c.s.mu.Unlock()
-	if times, err := strconv.Atoi(c.fails); c.fails == "" || err == nil && c.n > times {
+	if times, err := strconv.Atoi(c.fails); c.fails == "" || err == nil && n > times {
 		return nil
 	}
-	if wait, ok := strings.CutPrefix(c.fails, "busy:"); ok && c.n == 1 {
+	if wait, ok := strings.CutPrefix(c.fails, "busy:"); ok && n == 1 {
 		return &Later{errors.New("busy"), seconds(c.s.t, wait)}
 	}
 	if c.fails == "gone" {
@@ -99,7 +100,9 @@ func seconds(t *testing.T, text string) time.Duration {
 
 // pass moves the clock, and lets happen what is due.
 func (s *story) pass(_ context.Context, wait time.Duration) {
+	s.mu.Lock()
 	s.now = s.now.Add(wait)
+	s.mu.Unlock()
 	s.happen()
 }
 
@@ -190,6 +193,8 @@ func (s *story) run() []string {
 		}
 		s.pass(context.Background(), s.events[0].at-s.now.Sub(s.began))
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	slices.SortStableFunc(s.got, func(a, b gift) int { return cmp.Or(cmp.Compare(a.after, b.after), strings.Compare(a.to, b.to)) })
 	var got []string
 	for _, g := range s.got {

@@ -24,7 +24,7 @@ type storage struct {
 }
 
 func (s *storage) Checkpoint(_ context.Context, c CheckpointOf) (Checkpointed, error) {
-	if s.log.locked {
+	if s.log.locked() {
 		s.t.Error("a checkpoint was taken under the session's lock")
 	}
 	s.asked = append(s.asked, c)
@@ -33,7 +33,7 @@ func (s *storage) Checkpoint(_ context.Context, c CheckpointOf) (Checkpointed, e
 
 // Rollback implements Files: it restores one file, once.
 func (s *storage) Rollback(_ context.Context, c RollbackOf) (RolledBack, error) {
-	if s.log.locked {
+	if s.log.locked() {
 		s.t.Error("files were restored under the session's lock")
 	}
 	s.back = append(s.back, c)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -59,19 +60,26 @@ type memoryLog struct {
 	history *history.State
 	records []*engine.Record
 	fail    func(*engine.Record) error
-	locked  bool
+	mu      sync.Mutex
 	purged  error // of what comes before a record
 }
 
 func newMemoryLog() *memoryLog { return &memoryLog{history: history.New()} }
 
 func (l *memoryLog) Update(_ context.Context, _ engine.SessionKey, fn func(history.Tail) error) error {
-	if l.locked {
+	if !l.mu.TryLock() {
 		return errors.New("locked twice")
 	}
-	l.locked = true
-	defer func() { l.locked = false }()
+	defer l.mu.Unlock()
 	return fn(history.Tail{History: l.history, Append: l.append, Read: l.read, Before: l.before})
+}
+
+func (l *memoryLog) locked() bool {
+	free := l.mu.TryLock()
+	if free {
+		l.mu.Unlock()
+	}
+	return !free
 }
 
 func (l *memoryLog) before(n int64) (*history.State, error) {
@@ -103,6 +111,10 @@ func (l *memoryLog) append(r *engine.Record) error {
 func (l *memoryLog) read(n int64) (*engine.Record, error) { return l.records[n-1], nil }
 
 func (l *memoryLog) Workspace(engine.SessionKey) (workspace string, began int64, err error) {
+	if !l.mu.TryLock() {
+		return "", 0, errors.New("locked")
+	}
+	defer l.mu.Unlock()
 	return l.history.Workspace, l.history.Started, nil
 }
 
@@ -261,7 +273,7 @@ func TestHandleFailures(t *testing.T) {
 				return nil
 			}
 		}, failed: true},
-		"lock": {spoil: func(_ *Reviewer, l *memoryLog) { l.locked = true }, failed: true},
+		"lock": {spoil: func(_ *Reviewer, l *memoryLog) { l.mu.Lock() }, failed: true},
 	} {
 		for _, phase := range []engine.Phase{engine.PhasePre, engine.PhasePost, engine.PhasePrompt, engine.PhaseStop, engine.PhaseBatch} {
 			l := newMemoryLog()

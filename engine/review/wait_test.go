@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,20 +23,46 @@ type desk struct {
 	closed  int
 	began   time.Time
 	changed string
+
+	mu    sync.Mutex // of those below, and of opened, closed and began
+	ahead time.Duration
+}
+
+// now is the time of a clock that is set during a test.
+func (d *desk) now() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Now().Add(d.ahead).UnixMilli()
+}
+
+func (d *desk) set(ahead time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ahead = ahead
 }
 
 func (d *desk) Limit() time.Duration { return d.limit }
 
 func (d *desk) Open(_ context.Context, q approval.Request, _ engine.Event) (Question, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.opened, d.began = append(d.opened, q), time.Now()
 	return d, d.err
 }
 
 func (d *desk) Changed() string { return d.changed }
 
-func (d *desk) Close() { d.closed++ }
+func (d *desk) Close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed++
+}
 
-func (d *desk) Waited() int64 { return time.Since(d.began).Milliseconds() }
+func (d *desk) Waited() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Since(d.began).Milliseconds()
+}
 
 func (d *desk) Pause(ctx context.Context) error {
 	select {
@@ -49,7 +76,7 @@ func (d *desk) Pause(ctx context.Context) error {
 // queueing is a reviewer whose policy asks about each call, and lets questions wait.
 func queueing(l *memoryLog, d *desk, queue string) *Reviewer {
 	r := newReviewer(l, always(say(engine.Ask)))
-	r.Now = func() int64 { return time.Now().UnixMilli() }
+	r.Now = d.now
 	policy, _ := r.Policy("")
 	policy.Approvals = Approvals{Queue: queue, MS: 60_000, Unattended: []string{"bypass"}, Texts: ApprovalTexts{
 		Denied: "denied: {why}", Silent: "no reason", Expired: "expired", Stopped: "stopped: {why}", Changed: "changed: {why}",
@@ -135,11 +162,11 @@ func TestWait(t *testing.T) {
 			c.Digest = engine.HexSum(nil)
 			answers(t, l, c)
 		}, engine.Block, "expired", []string{"approve person", "deny timeout"}, 60},
-		"the clock is set back": {func(_ *testing.T, _ *memoryLog, r *Reviewer, _ *desk) {
-			r.Now = func() int64 { return time.Now().Add(-time.Hour).UnixMilli() }
+		"the clock is set back": {func(_ *testing.T, _ *memoryLog, _ *Reviewer, d *desk) {
+			d.set(-time.Hour)
 		}, engine.Block, "expired", []string{"deny timeout"}, 60},
-		"the clock is set forward": {func(_ *testing.T, _ *memoryLog, r *Reviewer, _ *desk) {
-			r.Now = func() int64 { return time.Now().Add(time.Hour).UnixMilli() }
+		"the clock is set forward": {func(_ *testing.T, _ *memoryLog, _ *Reviewer, d *desk) {
+			d.set(time.Hour)
 		}, engine.Block, "expired", []string{"deny timeout"}, 10},
 		"an answer that is too late": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) {
 			time.Sleep(50*time.Second + 100*time.Millisecond) // before the next look
