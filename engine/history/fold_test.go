@@ -3,7 +3,6 @@ package history
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -322,9 +321,9 @@ func TestMillionActions(t *testing.T) {
 }
 
 // What a record costs does not grow with the session: the same work takes as many
-// allocations after 10,000 records as after a few hundred, and little more time.
+// allocations after 10,000 records as after a few hundred. A benchmark compares the time.
 func TestCostIsConstant(t *testing.T) {
-	cost := func(records int) (allocs float64, took time.Duration) {
+	cost := func(records int) float64 {
 		s := newStory(3)
 		h := New()
 		for range records {
@@ -334,34 +333,13 @@ func TestCostIsConstant(t *testing.T) {
 		for i := range more {
 			more[i] = s.record()
 		}
-		took = time.Duration(math.MaxInt64)
-		for range 5 {
-			own := copyOf(t, h)
-			start := time.Now()
-			for _, r := range more {
-				own.Append(r)
-			}
-			took = min(took, time.Since(start))
-		}
 		i := 0
-		own := copyOf(t, h)
-		allocs = testing.AllocsPerRun(len(more)-1, func() { own.Append(more[i%len(more)]); i++ })
-		return allocs, took
+		return testing.AllocsPerRun(len(more)-1, func() { h.Append(more[i%len(more)]); i++ })
 	}
-	few, short := cost(1_000)
-	many, long := cost(10_000)
-	if many > 1.5*few || long > 3*short {
-		t.Errorf("after 1,000 records: %.0f allocations a record, %v for 400; after 10,000: %.0f, %v", few, short, many, long)
+	few, many := cost(1_000), cost(10_000)
+	if many > 1.5*few {
+		t.Errorf("a record costs %.0f allocations after 1,000 records, %.0f after 10,000", few, many)
 	}
-}
-
-func copyOf(t *testing.T, h *State) *State {
-	t.Helper()
-	var own State
-	if err := json.Unmarshal([]byte(state(t, h)), &own); err != nil {
-		t.Fatal(err)
-	}
-	return &own
 }
 
 // A record that no reviewer would write folds to something bounded too.
