@@ -249,12 +249,12 @@ func TestAccessRemarks(t *testing.T) {
 			"user/access/l.yaml:4: access rule access.l.a stops applying outside its schedule, and at 2027-01-01; then the default allows what it holds up"}},
 		"never fires": {"deny", "- {id: a, effect: allow, actions: ['filesystem.*', code.exec]}\n- {id: b, effect: deny, actions: [filesystem.write], when: session.stopped}", []string{
 			"user/access/l.yaml:5: access rule access.l.b can never fire: rule a before it applies wherever this one does"}},
-		"fires outside hours":          {"deny", "- {id: a, effect: allow, actions: [code.exec], schedule: {hours: [1, 2]}}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
-		"fires on other tools":         {"deny", "- {id: a, effect: allow, tools: [Bash]}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
-		"fires when that fails":        {"deny", "- {id: a, effect: allow, tools: [Bash], when: session.stopped}\n- {id: b, effect: deny, tools: [Bash]}", nil},
-		"fires on other commands":      {"deny", "- {id: a, effect: deny, commands: [ls, 'rm *']}\n- {id: b, effect: deny, commands: [ls, make]}", nil},
-		"one command is not all":       {"deny", "- {id: a, effect: allow, commands: ['rm *']}\n- {id: b, effect: deny, commands: ['rm *']}", nil},
-		"commands and what is no call": {"allow", "- {id: a, effect: allow, commands: [ls]}\n- {id: b, effect: allow}", nil},
+		"fires outside hours":       {"deny", "- {id: a, effect: allow, actions: [code.exec], schedule: {hours: [1, 2]}}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
+		"fires on other tools":      {"deny", "- {id: a, effect: allow, tools: [Bash]}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
+		"fires when that fails":     {"deny", "- {id: a, effect: allow, tools: [Bash], when: session.stopped}\n- {id: b, effect: deny, tools: [Bash]}", nil},
+		"fires on other commands":   {"deny", "- {id: a, effect: deny, commands: [ls, 'rm *']}\n- {id: b, effect: deny, commands: [ls, make]}", nil},
+		"one command is not all":    {"deny", "- {id: a, effect: allow, commands: ['rm *']}\n- {id: b, effect: deny, commands: ['rm *']}", nil},
+		"commands and other events": {"allow", "- {id: a, effect: allow, commands: [ls]}\n- {id: b, effect: allow}", nil},
 		"the same commands": {"deny", "- {id: a, effect: deny, commands: [ls, 'rm *']}\n- {id: b, effect: allow, commands: ['rm *'], tools: [Bash]}", []string{
 			"user/access/l.yaml:5: access rule access.l.b can never fire: rule a before it applies wherever this one does"}},
 		"the same condition twice": {"deny", "- {id: a, effect: allow, when: session.stopped}\n- {id: b, effect: deny, tools: [Bash], when: session.stopped}", []string{

@@ -323,8 +323,7 @@ func TestAssembleSharedLayers(t *testing.T) {
 	org := layer(t, Organisation, "policies/organisation/data.yaml", "limits: {hosts: 3}", "rules/a.yaml", fmt.Sprintf(row, "ask"),
 		"access/a.yaml", "{id: tools, default: allow, rules: [{id: nc, effect: deny, message: m, tools: [Nc]}]}",
 		"detectors/a.yaml", "{id: org.key, title: a key, pattern: 'KEY-[0-9]{4}', examples: {match: [KEY-1234], no_match: [KEY]}}")
-	before := Normal(org.Data)
-	verdicts := []string{"warn", "ask", "block"}
+	before, verdicts := Normal(org.Data), []string{"warn", "ask", "block"}
 	var made [30]*Effective
 	var all sync.WaitGroup
 	for i := range made {

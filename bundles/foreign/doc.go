@@ -3,7 +3,7 @@
 // is not equivalent.
 //
 // A format (bundles/safeclaw, bundles/permissions) reads a Value and fills a
-// Policy. A rule that cannot be carried over exactly is left out, with a remark: an
+// Policy. A rule that cannot be converted exactly is left out, with a remark: an
 // imported rule never matches more calls than the original.
 //
 // Out of scope: what the other tool's words mean (the formats), and files

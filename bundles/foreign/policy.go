@@ -24,10 +24,10 @@ type Policy struct {
 	notes map[string][]string // id of a rule -> lines above it; "": below the last
 }
 
-// Counts are the numbers of the original's rules, by what became of them.
+// Counts are the numbers of the original's rules, by outcome.
 type Counts struct {
 	Carried int // they decide here as there
-	Left    int // left out, since they cannot be carried over exactly
+	Left    int // left out, since they cannot be converted exactly
 	Idle    int // left out, since they decide nothing there either
 }
 
@@ -47,7 +47,7 @@ func (p *Policy) Note(rule string, line int, format string, args ...any) {
 	p.Remarks = append(p.Remarks, Remark{Rule: rule, Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-// Add appends a rule that was carried over exactly, unless it can never fire after
+// Add appends a rule that was converted exactly, unless it can never fire after
 // those before it: such a list does not load. It reports whether the rule is there.
 func (p *Policy) Add(r bundles.AccessRule, line int, original string) bool {
 	if p.Shadowed(r, line, original) {
@@ -76,7 +76,7 @@ func (p *Policy) Idle(rule string, line int, original, format string, args ...an
 	p.leave(rule, line, original, fmt.Sprintf(format, args...))
 }
 
-// Leave leaves a rule out that cannot be carried over exactly. The original is kept as
+// Leave leaves a rule out that cannot be converted exactly. The original is kept as
 // a comment.
 func (p *Policy) Leave(rule string, line int, original, format string, args ...any) {
 	p.Counts.Left++

@@ -127,7 +127,7 @@ type match struct {
 	commands []string
 	when     string
 
-	why  string // the rule cannot be carried over exactly
+	why  string // the rule cannot be converted exactly
 	idle string // the rule decides nothing in Claude Code
 }
 

@@ -21,14 +21,14 @@ func imported(t *testing.T, raw string, read foreign.Reader) *foreign.Policy {
 	return p
 }
 
-// Rules that cannot be carried over exactly are left out, named and kept as comments.
+// Rules that cannot be converted exactly are left out, named and kept as comments.
 func TestLeftOut(t *testing.T) {
 	for rule, want := range map[string]string{
 		`Bash(git`: "it is not a rule", `a b`: "it is not a rule", ``: "it is not a rule", `(x)`: "it is not a rule",
 		`WebFetch(https://x)`: "expected WebFetch(domain:example.com)", `WebFetch(domain:)`: "expected WebFetch(domain:example.com)",
 		`Read(!x)`: "a pattern that begins with !", `Edit(../x)`: "a path with ..", `Cd(/tmp)`: "the meaning of the parentheses", `Web*(x)`: "cannot be combined",
 		`Bash(* *)`: "it matches every command", `Bash(:*)`: "it matches every command", `Bash(**)`: "it matches every command", `Bash()`: "it is not a rule",
-		`Read()`: "it is not a rule", ` Bash(ls)`: "it is not a rule", `Bash(ls )`: "it begins or ends with a space", `Bash(git * x:*)`: "another * beside :*",
+		`Read()`: "it is not a rule", ` Bash(ls)`: "it is not a rule", `Bash(ls )`: "it begins or ends with a space", `Bash(git * x:*)`: "another * besides :*",
 		`Bash(echo \\*)`: `the meaning of \`, `Bash(ls && rm *)`: "each command of a compound one", `Bash(ls > *)`: "each command of a compound one",
 		`Bash(echo $(x))`: "each command of a compound one", `Write(*)`: "write Write", `Skill(a:*)`: "the name of a skill",
 	} {

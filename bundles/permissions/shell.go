@@ -15,7 +15,7 @@ func (r rule) shell() match {
 	pattern := r.spec
 	if command, ok := strings.CutSuffix(pattern, ":*"); ok {
 		if strings.Contains(command, "*") {
-			return match{why: "the meaning of another * beside :* at the end is unknown: write a space and * there"}
+			return match{why: "the meaning of another * besides :* at the end is unknown: write a space and * there"}
 		}
 		pattern = command + " *"
 	}

@@ -127,7 +127,7 @@ func reviewerCommand(t testing.TB, args ...string) (stdout, stderr string, code 
 // decision and each state the same. It has 10,000 calls with REVIEWER_EVERY=1
 // (`make fidelity`), else fewer.
 func TestFidelity(t *testing.T) {
-	calls, least := 1_200, 2
+	calls, least := 1_500, 2
 	if os.Getenv(everyVar) != "" {
 		calls, least = 10_000, 20
 	}

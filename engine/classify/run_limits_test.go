@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // Files that are made to take long do not: what is over the budget is opaque.
@@ -22,10 +24,10 @@ func TestTaskLimits(t *testing.T) {
 		"/srv/shop/stem.mk":  "%: %a %b\n%a: %c z%\nz%: %d %e\nq%: %f\n%e: %g %h\n%d: q% %i\n",
 	}, nil)
 	for _, command := range []string{"make", "just", "make -f same.mk z", "make -f chain.mk t0", "make -f stem.mk t"} {
-		start := time.Now()
+		start := osfile.ProcessTime()
 		filesAction(t, w, command)
-		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("%s took %v", command, took)
+		if took := osfile.ProcessTime() - start; took > 20*time.Second {
+			t.Errorf("%s took %v of processor time", command, took)
 		}
 	}
 }

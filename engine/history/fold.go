@@ -406,7 +406,7 @@ const (
 )
 
 // foldFindings notes which findings with a level an event had, and whether the agent got the
-// message of a rule of that id. A question counts as told once its call ran: see foldTold.
+// message of a rule of that id. A question counts as told when its call has run: see foldTold.
 func (h *State) foldFindings(r *engine.Record) {
 	a := h.agent(agentOf(r))
 	for _, f := range r.Findings {

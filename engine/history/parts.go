@@ -42,7 +42,7 @@ type findingEntry struct {
 	Level     string `json:"l"`
 	Told      int64  `json:"t,omitempty"`  // as At
 	ToldLevel string `json:"tl,omitempty"` // empty: never
-	Asked     int64  `json:"q,omitempty"`  // record of the call that a person was asked about because of it: told once that ran
+	Asked     int64  `json:"q,omitempty"`  // record of the call that a person was asked about because of it; told when that has run
 }
 
 type agentState struct {
@@ -113,7 +113,7 @@ type pathEntry struct {
 }
 
 // ledgerPending is the state of a path of which only the place is known, until
-// the result of a call shows what became of it.
+// the result of a call shows its outcome.
 const ledgerPending = ""
 
 // known reports whether the result of a call shows what the session did to a path.

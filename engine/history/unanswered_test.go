@@ -36,7 +36,7 @@ func TestNoResultMakesNothingMilder(t *testing.T) {
 	tree := command("git worktree add", engine.EffectFileWrite, "../side", func(e *engine.Effect) {
 		e.Object, e.Exists, e.Location = engine.ObjectWorktree, "no", engine.LocationBeside
 	})
-	beside := command("cat", engine.EffectFileRead, "../side/a", func(e *engine.Effect) { e.Location = engine.LocationBeside })
+	sibling := command("cat", engine.EffectFileRead, "../side/a", func(e *engine.Effect) { e.Location = engine.LocationBeside })
 	fetch := request("get", "https://example.org")
 	fetch.Hosts = []string{"example.org"}
 	sleep := command("sleep", engine.EffectProcess, "")
@@ -56,7 +56,7 @@ func TestNoResultMakesNothingMilder(t *testing.T) {
 		"moves":            {nil, edits("./a", move), deletes("./a")},
 		"deletes":          {nil, deletes("./a"), edits("./a")},
 		"reads":            {nil, reads("./a"), edits("./a")},
-		"makes a tree":     {nil, tree, beside},
+		"makes a tree":     {nil, tree, sibling},
 		"fetches":          {nil, fetch, fetch},
 		"waits":            {func(s *tale) { s.ran(look, "x") }, sleep, look},
 		"starts":           {nil, started, look},

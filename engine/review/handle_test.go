@@ -508,26 +508,6 @@ func TestHandleOpenedMeanwhile(t *testing.T) {
 	}
 }
 
-func TestHandleRefusesIDs(t *testing.T) {
-	long := strings.Repeat("x", maxID+1)
-	for name, change := range map[string]func(*engine.Event){
-		"no session": func(e *engine.Event) { e.Session = "" }, "session": func(e *engine.Event) { e.Session = long }, "agent": func(e *engine.Event) { e.Agent = long },
-		"call": func(e *engine.Event) { e.Call = long }, "harness": func(e *engine.Event) { e.Harness = long },
-	} {
-		l, e := newMemoryLog(), event(engine.PhasePre, "c1")
-		change(&e)
-		answer, err := newReviewer(l, always(say(engine.Allow))).Handle(context.Background(), e)
-		if err == nil || len(l.records) > 0 {
-			t.Errorf("%s: %v, and %d records", name, err, len(l.records))
-		}
-		checkDegraded(t, name, engine.PhasePre, answer)
-	}
-	e := event(engine.PhasePre, long[1:])
-	if _, err := newReviewer(newMemoryLog(), always(say(engine.Allow))).Handle(context.Background(), e); err != nil {
-		t.Errorf("an id of %d bytes: %v", maxID, err)
-	}
-}
-
 // A stop that policy chooses is an act of its own, and holds.
 func TestHandleStops(t *testing.T) {
 	stop := say(engine.Block)

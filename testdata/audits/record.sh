@@ -2,7 +2,7 @@
 # Records a log for testdata/audits: a short session with every kind of answer,
 # one that was stopped and resumed, and one that is long enough for keyframes.
 # A new version of the format, the engine or the fold gets a folder of its own. The log
-# of a released version is kept for ever and never recorded again; of the versions
+# of a released version is kept forever and never recorded again; of the versions
 # before the first release, the first, the last and one in between are kept.
 #
 # usage: testdata/audits/record.sh PATH/TO/reviewer VERSION

@@ -141,7 +141,7 @@ own := "allow" if {
 	_dangerous_pattern
 } else := _limited(_cell)
 
-# A score is no harm. Where everything that the call does is known, rules name the harm
+# A score is not a harm. Where everything that the call does is known, rules name the harm
 # and the scores alone stop nothing.
 _limited(verdict) := _verdicts[min([_strictness[verdict], _strictness[_limit]])]
 

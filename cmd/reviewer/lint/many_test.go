@@ -15,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // large is a layer of many rules, each with an example.
@@ -49,12 +50,12 @@ func TestManyRules(t *testing.T) {
 	files := large(rows, 500)
 	files["r7.rego"] = strings.Replace(files["r7.rego"], "c.name", "c.nme", 1)
 	files["rules/r499.yaml"] = strings.Replace(files["rules/r499.yaml"], "c.name", "c.nme", 1)
-	start := time.Now()
+	start := osfile.ProcessTime()
 	list := checked(bundles.User, files)
-	took := time.Since(start)
+	took := osfile.ProcessTime() - start
 	t.Logf("%d rows and 500 modules in %s", rows, took.Round(time.Millisecond))
 	if took > time.Minute {
-		t.Errorf("took %s", took)
+		t.Errorf("took %s of processor time", took)
 	}
 	if len(list) != 2 {
 		t.Errorf("%d problems, want the two mistakes", len(list))

@@ -24,10 +24,10 @@ func policyImportCommand(a *cli.App) *cobra.Command {
 		Example: "  reviewer policy import claude-permissions .claude/settings.json -o policy/access/client.yaml",
 		Short:   "Convert another tool's policy into an access list",
 		Long: "Reads a policy of another tool and writes an access list, a file for a layer's access\n" +
-			"folder. A rule that cannot be carried over exactly is left out and kept as a comment. Each\n" +
-			"is reported on standard error with its line and id, and so is the number of rules carried\n" +
-			"over and left out. Exit codes: 0 all rules were carried over, 1 the file could not be read,\n" +
-			"2 some rules were left out, 3 usage error.",
+			"folder. A rule that cannot be converted exactly is left out and kept as a comment. Each\n" +
+			"is reported on standard error with its line and id, and so is the number of rules\n" +
+			"converted and left out. Exit codes: 0 all rules were converted, 1 the file could not be\n" +
+			"read, 2 some rules were left out, 3 usage error.",
 	}
 	return cli.Group(cmd, importSafeclawCommand(a), importPermissionsCommand(a))
 }
@@ -157,7 +157,7 @@ func loads(content []byte) error {
 	return nil
 }
 
-// printMessages prints the messages, and counts the rules by what became of them.
+// printMessages prints the messages, and counts the rules by outcome.
 func printMessages(a *cli.App, file string, p *foreign.Policy) error {
 	for _, r := range p.Remarks {
 		place, about := file, ""
@@ -170,10 +170,10 @@ func printMessages(a *cli.App, file string, p *foreign.Policy) error {
 		fmt.Fprintf(a.Stderr, "%s: %s%s\n", place, about, term.OneLine(r.Text, maxRemark))
 	}
 	n := p.Counts
-	fmt.Fprintf(a.Stderr, "%s: %s carried over, %d left out, %d without effect\n",
+	fmt.Fprintf(a.Stderr, "%s: %s converted, %d left out, %d without effect\n",
 		file, term.Counted(n.Carried, "rule", "rules"), n.Left, n.Idle)
 	if n.Left > 0 {
-		return cli.Findings("%s: rules left out, since they cannot be carried over exactly: %d; "+
+		return cli.Findings("%s: rules left out, since they cannot be converted exactly: %d; "+
 			"the messages above say why; write access rules with the same meaning", file, n.Left)
 	}
 	return nil

@@ -18,7 +18,7 @@ func importPermissionsCommand(a *cli.App) *cobra.Command {
 		Long: "Reads a settings file of Claude Code, or only its permissions (- is standard input).\n" +
 			"The list matches the calls that the client's own rules match. Calls that match no\n" +
 			"rule are left to the agent's own prompts: set the list's default to deny to hold\n" +
-			"them up. Rules that cannot be carried over exactly are left out and kept as comments;\n" +
+			"them up. Rules that cannot be converted exactly are left out and kept as comments;\n" +
 			"the exit code is then 2.",
 		Example: "  reviewer policy import claude-permissions .claude/settings.json -o access/claude.yaml",
 		Args:    cli.Needs(cli.Argument{Name: "FILE", What: "a settings file of the client, such as .claude/settings.json"}),

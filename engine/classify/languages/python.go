@@ -536,15 +536,6 @@ func moves(c *shell.Call, from, to []abstract.Arg) {
 	c.Writes("write", to...)
 }
 
-// copies handles copies in code, of files or of whole trees.
-func copies(c *shell.Call, tree bool, from, to []abstract.Arg) {
-	c.Reads(from...)
-	if tree {
-		c.Sweeps(from...)
-	}
-	c.Writes("write", to...)
-}
-
 // starts runs a program from code: a list of arguments, a command line for a shell, or
 // arguments spread over the call.
 func starts(c *shell.Call, args []codeValue, inShell, spread bool) {

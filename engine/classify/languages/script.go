@@ -485,3 +485,12 @@ func flatTexts(args []codeValue) []abstract.Arg {
 	}
 	return out
 }
+
+// copies handles copies in code, of files or of whole trees.
+func copies(c *shell.Call, tree bool, from, to []abstract.Arg) {
+	c.Reads(from...)
+	if tree {
+		c.Sweeps(from...)
+	}
+	c.Writes("write", to...)
+}

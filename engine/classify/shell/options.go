@@ -116,7 +116,7 @@ func (o *Options) cluster(args []abstract.Arg, i int, p Program) int {
 			if strings.HasPrefix(rest, "=") || rest == "-" { // -n=false, apt-get -s-
 				opt.Value = a.With(strings.TrimPrefix(rest, "="))
 				args = args[:i+1]
-				defer func() { o.List = append(o.List, opt) }() // behind the letters of its value, which may be options too
+				defer func() { o.List = append(o.List, opt) }() // after the letters of its value, which may be options too
 				continue
 			} else if rest == "" && i+1 < len(args) {
 				opt.next = p.mayFollow(&args[i+1])
