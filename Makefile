@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: help build demo test race lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines precompiled programs cross release release-check wine wine-part clean
+.PHONY: help build demo test unit product sandbox race lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines precompiled programs cross release release-check wine wine-part clean
 
 build: ## the static binary, and the small client that an agent's hooks start
 	$(BUILD) -o $(BIN) ./cmd/reviewer
@@ -21,12 +21,27 @@ demo: build ## a recorded session, gated call by call, then verified and replaye
 
 # Tests allocate much and keep little: collecting garbage less often saves a third of
 # their time. They need no debug information, which takes most of the linking time.
-test fidelity: export GOGC = 800
-test fidelity: export GOMEMLIMIT = 2GiB
-test fidelity: TEST = $(GO) test -ldflags=-w -timeout 60m
+test unit product sandbox fidelity: export GOGC = 800
+test unit product sandbox fidelity: export GOMEMLIMIT = 2GiB
+TESTFLAGS := -ldflags=-w -timeout=60m
 
 test: ## every test that needs only Go, with shortened sweeps
-	$(TEST) ./...
+	$(GO) test $(TESTFLAGS) ./...
+
+# The tests of CI: .ci/retry lists those that are repeated when they fail.
+TESTRUN := $(GO) run ./cmd/reviewer/testrun -retry .ci/retry
+SANDBOX := ^TestOracle
+
+unit: ## CI's tests of each package but the program's and those of sandboxes
+	$(TESTRUN) -- $(TESTFLAGS) '-skip=$(SANDBOX)' $$($(GO) list ./... | grep -v -e 'cmd/reviewer$$' -e engine/run)
+
+# With -run, every script runs.
+product: ## CI's tests of the program, with every script
+	$(TESTRUN) -- $(TESTFLAGS) -run=. ./cmd/reviewer
+
+sandbox: ## CI's tests that confine processes
+	$(TESTRUN) -- $(TESTFLAGS) ./engine/run/...
+	$(TESTRUN) -- $(TESTFLAGS) '-run=$(SANDBOX)' ./engine/classify
 
 # What does several things at a time, for the race detector, which makes programs ten times slower:
 # the packages of engine, but for those that only compute, and tests by name elsewhere.
@@ -78,9 +93,12 @@ fuzz: ## run each fuzz target for FUZZ
 	    echo "$$p $$f"; $(GO) test $$p -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) -fuzzminimizetime 20x || exit 1; \
 	  done; done
 
+REPORT ?= bin/fidelity.txt
+
 fidelity: export REVIEWER_EVERY = 1
-fidelity: ## all tests with complete sweeps: 10,000 calls reproduce, every flipped byte and every changed threshold is detected
-	$(TEST) -count=1 ./...
+fidelity: ## all tests with complete sweeps: 10,000 calls reproduce, every flipped byte and every changed threshold is detected; REPORT is a file
+	@mkdir -p $(dir $(REPORT))
+	$(TESTRUN) -report $(REPORT) -- $(TESTFLAGS) -count=1 ./...
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / && !seen[$$1]++ { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
