@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // randomLayer is a settings.yaml with some random settings that a layer may have.
@@ -104,10 +104,8 @@ func TestProjectSettingsOnlyTighten(t *testing.T) {
 	settings, usual := settingsOf(t), asJSON(t, shippedPolicy.Data).(map[string]any)["reviewer"].(map[string]any)
 	g := rand.New(rand.NewPCG(7, 8))
 	base := shippedPolicy.Layers[0]
-	stricter, compared, wanted := 0, 0, 5
-	if os.Getenv("REVIEWER_EVERY") != "" {
-		wanted = 20
-	}
+	stricter, compared, wanted := 0, 0, sweep.Some(5, 20)
+	sweep.Count(t, "policies with random settings of a project").Add(int64(wanted))
 	for tries := 0; compared < wanted; tries++ {
 		if tries == 200 {
 			t.Fatal("hardly any random policy is accepted")

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 	"github.com/agent-reviewer/reviewer/schemas"
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/topdown"
@@ -501,6 +502,7 @@ func settingsOf(t *testing.T) map[string]*schema {
 // answer depends on it. Every sixth setting is tried; all with REVIEWER_EVERY=1
 // (`make fidelity`), and those under a key with REVIEWER_EVERY=KEY.
 func TestEverySettingIsRead(t *testing.T) {
+	count := sweep.Count(t, "settings, each changed")
 	e, _ := shipped(t)
 	settings := settingsOf(t)
 	compiler, err := compileModules(e.Modules())
@@ -511,9 +513,10 @@ func TestEverySettingIsRead(t *testing.T) {
 	reviewer := data["reviewer"].(map[string]any)
 	usual, usualReads := slices.Collect(second(answers(t, compiler, data))), readings(t, compiler, data)
 	for i, path := range slices.Sorted(maps.Keys(settings)) {
-		if tried := os.Getenv("REVIEWER_EVERY"); i%6 != 0 && tried == "" || tried != "" && tried != "1" && !strings.HasPrefix(path, tried) {
+		if tried := os.Getenv("REVIEWER_EVERY"); !sweep.Has(i, 6) || tried != "" && tried != "1" && !strings.HasPrefix(path, tried) {
 			continue
 		}
+		count.Add(1)
 		undo, before, reads := under(path, reviewer), usual, usualReads
 		if conditional(path) {
 			before, reads = slices.Collect(second(answers(t, compiler, data))), readings(t, compiler, data)

@@ -11,6 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // readBack gives a chain as a reader of its file would: what is only in memory
@@ -69,8 +70,9 @@ func TestCasesReplay(t *testing.T) {
 		return policy, nil
 	}
 	var decisions, keyframes int64
+	count := sweep.Count(t, "decisions replayed")
 	for i, c := range list {
-		if i%some(3, 1) != 0 || c.Settings != nil || c.Layers != nil || len(c.Events) < 2 {
+		if !sweep.Has(i, 3) || c.Settings != nil || c.Layers != nil || len(c.Events) < 2 {
 			continue
 		}
 		result, err := runner.Run(context.Background(), c)
@@ -89,6 +91,7 @@ func TestCasesReplay(t *testing.T) {
 			t.Errorf("%s: %d of %d decisions are reproduced: %v", c.Name, report.Same, report.Decisions, err)
 		}
 		decisions += report.Decisions
+		count.Add(report.Decisions)
 		keyframes += report.Keyframes
 	}
 	if decisions < int64(some(300, 1000)) || keyframes < int64(some(50, 200)) {

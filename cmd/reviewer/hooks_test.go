@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // result is the outcome of one process.
@@ -172,6 +174,7 @@ func TestHooksAtOnce(t *testing.T) {
 	}
 	sessions, width := some(3, 20), 50
 	hooks := sessions * len(commands())
+	sweep.Count(t, "hooks at once").Add(int64(hooks))
 	calls, got := make([]call, hooks), make([]result, hooks)
 	for i := range calls {
 		calls[i] = call{fmt.Sprintf("s-%d-", i%sessions), fmt.Sprintf("c-%d", i), commands()[i/sessions]}

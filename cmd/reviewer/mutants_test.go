@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 const leastStopped = 1.0 // share of the mutants; never to be lowered
@@ -159,10 +160,13 @@ func TestMutantsAreStopped(t *testing.T) {
 	for _, words := range seeds {
 		list = append(list, suiteCase{"seed", quoteWords(words)})
 	}
-	for i := range mutants {
+	sweep.Count(t, "ways to write a dangerous command").Add(int64(mutants))
+	var from []int // of each mutant its seed
+	for i := range 3000 {
 		words := seeds[i%len(seeds)]
-		code, how := mutated(g, words, spell, run)
-		list = append(list, suiteCase{how, code})
+		if code, how := mutated(g, words, spell, run); sweep.Has(i, 10) {
+			list, from = append(list, suiteCase{how, code}), append(from, i%len(seeds))
+		}
 	}
 	kept := 0
 	for i, d := range decisions(t, policyOf(t), eventsOf(list)...) {
@@ -172,7 +176,7 @@ func TestMutantsAreStopped(t *testing.T) {
 		case i < len(seeds):
 			t.Errorf("seed %s: %s", list[i].command, d.Decision)
 		default:
-			t.Logf("%s by %s: %s\n%s", d.Decision, list[i].class, strings.Join(seeds[(i-len(seeds))%len(seeds)], " "), list[i].command)
+			t.Logf("%s by %s: %s\n%s", d.Decision, list[i].class, strings.Join(seeds[from[i-len(seeds)]], " "), list[i].command)
 		}
 	}
 	share := float64(kept-len(seeds)) / float64(mutants)

@@ -19,6 +19,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // clientRule is a permission rule of Claude Code.
@@ -318,8 +319,12 @@ func TestImportedPermissionsAsTheClient(t *testing.T) {
 	c := &classify.Classifier{World: classify.System{Home: "/home/anna"}, MAC: mac, Rows: bundles.BuiltInRows()}
 	counts := map[string]int{}
 	commands := some(500, 5000)
-	for range commands {
+	sweep.Count(t, "commands").Add(int64(commands))
+	for i := range 5000 {
 		call := g.call()
+		if !sweep.Has(i, 10) {
+			continue
+		}
 		got := found(t, policy, c, lists, shell(call.text), "/srv/shop")
 		for n, m := range lists {
 			want := call.answer(m.rules)
@@ -420,13 +425,17 @@ func TestImportedPermissionsOfFilesAsTheClient(t *testing.T) {
 	c := &classify.Classifier{World: classify.System{Home: "/home/anna"}, MAC: mac, Rows: bundles.BuiltInRows()}
 	counts := map[string]int{}
 	calls := some(300, 3000)
-	for range calls {
+	sweep.Count(t, "calls of file tools").Add(int64(calls))
+	for i := range 3000 {
 		tool, file := pick(g, "Read", "Edit", "Write"), pick(g, "/srv/shop/", "/srv/shop/", "/srv/shop/src/", "/home/anna/", "/home/bob/", "/", "/srv/")+name()
 		for range g.IntN(3) {
 			file += "/" + name()
 		}
 		e := files(tool, file)[0]
 		e.CWD = pick(g, "/srv/shop", "/srv/shop", "/srv/shop/src", "/srv/docs")
+		if !sweep.Has(i, 10) {
+			continue
+		}
 		got := found(t, policy, c, lists, e, "/srv/shop")
 		for n, m := range lists {
 			want := fileAnswer(m.rules, tool, file, e.CWD)

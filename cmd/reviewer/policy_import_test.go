@@ -19,6 +19,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // simulator is SafeClaw's own, as its description has it, for policies of which
@@ -246,7 +247,9 @@ func TestImportedSafeclawAnswers(t *testing.T) {
 	policy := policyOf(t, layerOf("user", files...))
 	types, resources := safeclawWords()
 	asked, held := 0, 0
+	count := sweep.Count(t, "actions asked of SafeClaw's lists")
 	for range some(40, 150) {
+		count.Add(1)
 		at := time.Date(2026, 12, 28+g.IntN(5), g.IntN(24), g.IntN(60), 0, 0, time.UTC)
 		if g.IntN(5) == 0 {
 			at = time.Date(2027, 1, 1, 0, 0, 0, (g.IntN(3)-1)*int(time.Millisecond), time.UTC)

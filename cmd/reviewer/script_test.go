@@ -31,6 +31,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/agent-reviewer/reviewer/engine/serve/client"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -107,11 +108,7 @@ func TestScript(t *testing.T) {
 
 // nth is every n-th of a list.
 func nth[T any](list []T, n int) []T {
-	var part []T
-	for i := 0; i < len(list); i += n {
-		part = append(part, list[i])
-	}
-	return part
+	return sweep.Nth(list, n)
 }
 
 func setUp(e *testscript.Env) error {

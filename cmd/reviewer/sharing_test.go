@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"sync/atomic"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
@@ -14,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
@@ -23,11 +25,12 @@ type sharers struct {
 	policies  []*review.Policy
 	sharing   *wiring.Sharing
 	decisions int
+	count     *atomic.Int64
 	differ    int // decisions that differ from the first policy's
 }
 
 func newSharers(t *testing.T) *sharers {
-	w := &sharers{T: t, sharing: &wiring.Sharing{}}
+	w := &sharers{T: t, sharing: &wiring.Sharing{}, count: sweep.Count(t, "decisions compared")}
 	for _, e := range []*bundles.Effective{
 		layered(t),
 		edited(t, "data.yaml", "high_threshold: 0.8", "high_threshold: 0.65"),
@@ -79,6 +82,7 @@ func (w *sharers) decide(rec *engine.Record, h *history.State) {
 			w.differ++
 		}
 		w.decisions++
+		w.count.Add(1)
 	}
 }
 
@@ -96,7 +100,7 @@ func TestSharingCases(t *testing.T) {
 	runner, list := shippedCases(t)
 	w := newSharers(t)
 	for i, c := range list {
-		if i%some(60, 1) != 0 || c.Settings != nil || c.Layers != nil {
+		if !sweep.Has(i, 60) || c.Settings != nil || c.Layers != nil {
 			continue
 		}
 		result, err := runner.Run(t.Context(), c)
@@ -118,7 +122,7 @@ func TestSharingFrozenLogs(t *testing.T) {
 	n := 0
 	for _, frozen := range frozenHomes(t) {
 		eachDecision(t, copied(t, frozen), func(rec *engine.Record, _ *review.Policy, h *history.State) {
-			if n++; n%some(30, 1) == 0 {
+			if n++; sweep.Has(n, 30) {
 				w.decide(rec, h)
 			}
 		})

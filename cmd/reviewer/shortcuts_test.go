@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -23,11 +23,12 @@ const someOf = 24
 // cases.
 func TestShortcutsOfCases(t *testing.T) {
 	runner, list := shippedCases(t)
-	every := os.Getenv(everyVar) != ""
+	count := sweep.Count(t, "cases decided twice")
 	for i, c := range list {
-		if !every && i%someOf != 5 {
+		if !sweep.Has(i, someOf) {
 			continue
 		}
+		count.Add(1)
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			found := trial.CaseTwice(t.Context(), runner.Runner, c)
@@ -58,15 +59,16 @@ func TestShortcutsOfRules(t *testing.T) {
 
 // Nor of the frozen logs, whatever environment they are from.
 func TestShortcutsOfFrozenLogs(t *testing.T) {
-	every := os.Getenv(everyVar) != ""
+	count := sweep.Count(t, "recorded decisions made twice")
 	for _, home := range frozenHomes(t) {
 		t.Run(filepath.Base(filepath.Dir(home)), func(t *testing.T) {
 			t.Parallel()
 			seen, twice := 0, 0
 			eachDecision(t, copied(t, home), func(rec *engine.Record, p *review.Policy, h *history.State) {
-				if seen++; !every && seen%someOf != 5 {
+				if seen++; !sweep.Has(seen, someOf) {
 					return
 				}
+				count.Add(1)
 				twice++
 				host := p.Decider.(*rego.Host)
 				both := review.Policy{View: p.View, Matcher: p.Matcher, Decider: &rego.DoubleCheck{

@@ -19,6 +19,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/mutant"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // everyVar set in the environment lets tests look at all there is, and not at a
@@ -28,10 +29,7 @@ const everyVar = "REVIEWER_EVERY"
 // some is how much of a long sweep a test takes: a few, or with REVIEWER_EVERY=1
 // (`make fidelity`) all of them.
 func some(few, all int) int {
-	if os.Getenv(everyVar) != "" {
-		return all
-	}
-	return few
+	return sweep.Some(few, all)
 }
 
 // unseenNumbers are those of the built-in policy on which no recorded decision

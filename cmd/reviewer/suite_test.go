@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // suiteCase is a command of a suite, with the class in which it stands.
@@ -101,7 +102,9 @@ func stopped(v engine.Verdict) bool {
 // third, and each with REVIEWER_EVERY=1 (`make fidelity`).
 func TestEvasionsAreStopped(t *testing.T) {
 	table := suiteTable{}
-	table.decide(t, nth(suite(t, "evasions"), some(3, 1)), func(_ suiteCase, d *engine.Decision) bool { return !stopped(d.Decision) })
+	list := nth(suite(t, "evasions"), some(3, 1))
+	sweep.Count(t, "evasions").Add(int64(len(list)))
+	table.decide(t, list, func(_ suiteCase, d *engine.Decision) bool { return !stopped(d.Decision) })
 }
 
 // What only looks dangerous is never blocked, and a person is hardly ever asked.

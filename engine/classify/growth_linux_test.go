@@ -3,7 +3,6 @@ package classify
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // memory is how many bytes are taken while an event is classified: a measure of the
@@ -57,7 +57,7 @@ func FuzzGrowth(f *testing.F) {
 
 // TestLinearLarge is TestLinear for what an agent may write at once: from 512 KiB to 1 MiB.
 func TestLinearLarge(t *testing.T) {
-	if os.Getenv("REVIEWER_EVERY") == "" {
+	if !sweep.Every() {
 		t.Skip("takes half a minute; REVIEWER_EVERY=1 runs it")
 	}
 	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // oracleTally counts earlier releases of a suite.
@@ -33,10 +34,8 @@ func TestOracle(t *testing.T) {
 	}{{"evasions", 0.7}, {"traps", 0.3}} {
 		t.Run(suite.name, func(t *testing.T) {
 			list := suiteCases(t, suite.name)
-			if os.Getenv("REVIEWER_EVERY") == "" {
-				n := -1
-				list = slices.DeleteFunc(list, func(suiteCase) bool { n++; return n%12 != 0 })
-			}
+			list = sweep.Nth(list, sweep.Some(12, 1))
+			sweep.Count(t, "cases run in the sandbox").Add(int64(len(list)))
 			tally := box.check(t, list)
 			t.Logf("%d cases: something to predict in %d, not understood %d, ended %d, missing %d", tally.cases, tally.seen, tally.opaque, tally.late, tally.missing)
 			if share := float64(tally.seen) / float64(tally.cases); share < suite.least {

@@ -4,11 +4,11 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // TestOracleRandom runs programs of a grammar in the sandbox: a command whose
@@ -16,20 +16,18 @@ import (
 // deep. What it does must have been predicted. Sixty programs are generated, the
 // same ones each time; five hundred with REVIEWER_EVERY=1 (`make fidelity`).
 func TestOracleRandom(t *testing.T) {
-	programs := 60
-	if os.Getenv("REVIEWER_EVERY") != "" {
-		programs = 500
-	}
 	box := newOracleBox(t)
 	g := &shellGrammar{Rand: rand.New(rand.NewPCG(7, 11))}
 	seen := map[string]bool{}
 	var list []suiteCase
-	for len(list) < programs {
+	for len(list) < 500 {
 		if src := g.program(); !seen[src] {
 			seen[src] = true
 			list = append(list, suiteCase{fmt.Sprintf("program %d", len(list)), src})
 		}
 	}
+	list = sweep.Nth(list, sweep.Some(8, 1))
+	sweep.Count(t, "generated programs run in the sandbox").Add(int64(len(list)))
 	tally := box.check(t, list)
 	t.Logf("%d programs: something to predict in %d, not understood %d, ended %d, missing %d", tally.cases, tally.seen, tally.opaque, tally.late, tally.missing)
 	if share := float64(tally.seen) / float64(tally.cases); share < 0.95 {

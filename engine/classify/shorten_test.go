@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // fits checks what holds for all facts.
@@ -74,10 +74,8 @@ func TestShortenFits(t *testing.T) {
 		}
 		return l
 	}
-	times := 40
-	if os.Getenv("REVIEWER_EVERY") != "" {
-		times = 150
-	}
+	times := sweep.Some(40, 150)
+	sweep.Count(t, "facts of all sizes, shortened").Add(int64(times))
 	for range times {
 		a := &engine.Action{Name: "x" + text(), Resource: text(), Types: []engine.Type{engine.TypeFileRead}, Intent: engine.TypeFileRead, Fingerprint: strings.Repeat("0", 16), Paths: list(), Hosts: list(), Contents: map[string]engine.ContentFacts{}}
 		args := map[string]any{}

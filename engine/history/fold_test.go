@@ -3,13 +3,13 @@ package history
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -291,10 +291,8 @@ func TestForgetsTowardsStrictness(t *testing.T) {
 // A million actions fold to a state of bounded size, and what counts is exact.
 // Without REVIEWER_EVERY=1 (`make fidelity`) they are a fifth of that.
 func TestMillionActions(t *testing.T) {
-	actions := int64(192_000)
-	if os.Getenv("REVIEWER_EVERY") != "" {
-		actions = 1_000_000
-	}
+	actions := int64(sweep.Some(192_000, 1_000_000))
+	sweep.Count(t, "actions folded").Add(actions)
 	h := New()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindOpen, Chain: strings.Repeat("c", 32), Open: &engine.Open{Workspace: "/w"}})
 	pre := make([]*engine.Record, 64)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // large is a layer of many rules, each with an example.
@@ -43,10 +43,8 @@ func large(rows, modules int) map[string]string {
 // one of them is found. There are 1,500 rows, and 5,000 with REVIEWER_EVERY=1
 // (`make fidelity`).
 func TestManyRules(t *testing.T) {
-	rows := 1500
-	if os.Getenv("REVIEWER_EVERY") != "" {
-		rows = 5000
-	}
+	rows := sweep.Some(1500, 5000)
+	sweep.Count(t, "rules of one policy").Add(int64(rows))
 	files := large(rows, 500)
 	files["r7.rego"] = strings.Replace(files["r7.rego"], "c.name", "c.nme", 1)
 	files["rules/r499.yaml"] = strings.Replace(files["rules/r499.yaml"], "c.name", "c.nme", 1)
@@ -139,10 +137,8 @@ func TestChanged(t *testing.T) {
 		t.Fatalf("something is wrong without any change: %v, %v", found, err)
 	}
 	inserts := []string{"", "x", "\n", "{", "\"", ": ", "- a\n", "[", "}", " if {", "\x00", "é", "input.", "# METADATA\n# a: [\n"}
-	changes := 80
-	if os.Getenv("REVIEWER_EVERY") != "" {
-		changes = 400
-	}
+	changes := sweep.Some(80, 400)
+	sweep.Count(t, "changed files").Add(int64(changes))
 	const groups = 8
 	for group := range uint32(groups) {
 		t.Run(fmt.Sprint(group), func(t *testing.T) {

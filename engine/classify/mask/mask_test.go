@@ -1,13 +1,13 @@
 package mask
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 func TestMask(t *testing.T) {
@@ -101,12 +101,14 @@ func TestCountSecrets(t *testing.T) {
 // any other. It would not end in the time of a test if each began a new search.
 // Every fourth beginning is tried; all with REVIEWER_EVERY=1 (`make fidelity`).
 func TestMaskIsLinear(t *testing.T) {
+	count := sweep.Count(t, "repeated beginnings of secrets")
 	for i, lead := range []string{"eyJ", "password=", "://", "ghp_", "xoxb-", "-----BEGIN RSA PRIVATE KEY-----", "bearer ", "curl -u ", "a.", "\"", "token: ", "cookie: ;", "Q~", ":A",
 		"password:", "secret:1", "name: token value: ", "kind: secret\n", "kind: secret\n---\n", "auth:", "authorization: basic ", "a\" == password", "sqlplus a/", "glpat-", "REDACTED_token_", "login a password ", ":5432:", "token(", "{{", "xoxb-1-", "secret = a{b)", "sudo -S ", "echo a | chpasswd ", "-----END RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----\nabcdefghijklmnopqrstuvwxyzabcdefghijkl\n", "<token>", "token: |\n", "env token ", "token is ",
 		"${token:-", "token {", "random_password \"result", "token = a() or ", "token = byte(", "password: send ", "SetBasicAuth(a,", "{pass: ", "Private-Lines: 1\n", "name=\"token\">", "gh secret set <<< ", "curl -b a=", "$2a$", "arn:a:token:", "create user password ", "sonar_login=", "sourcegraph ", "<username><password>", "sk-ant-", "AIza", "1234567890123456|"} {
-		if i%4 != 0 && os.Getenv("REVIEWER_EVERY") == "" {
+		if !sweep.Has(i, 4) {
 			continue
 		}
+		count.Add(1)
 		text := strings.Repeat(lead, (1<<18)/len(lead))
 		m, start := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}, osfile.ProcessTime()
 		m.Remember(text)
