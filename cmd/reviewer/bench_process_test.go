@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// TestRatioLimits fails where a ratio is above a limit that leaves room for a busy machine. Processes
-// are compared in the processor time that they take, the least of many runs: it hardly depends on what
-// else runs, as the time of a clock does.
+// TestRatioLimits fails where a ratio is above a limit that leaves room for a busy machine. What is
+// compared is processor time, which hardly depends on what else runs, as the time of a clock does: of
+// processes the least of many runs.
 func TestRatioLimits(t *testing.T) {
 	for _, r := range []struct {
 		what        string

@@ -30,7 +30,7 @@ func manyRulesWarm(t *testing.T) (time.Duration, time.Duration) {
 			t.Fatal(err)
 		}
 	}
-	return turns(len(inputs)*20, func() { decide(many, &a) }, func() { decide(few, &b) })
+	return turnsBy(worked, len(inputs)*20, func() { decide(many, &a) }, func() { decide(few, &b) })
 }
 
 // policyWith compiles the built-in policy with n rules of an organisation, half of them conditions

@@ -17,6 +17,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/agent-reviewer/reviewer/engine/await"
 	"golang.org/x/sys/unix"
 )
 
@@ -44,14 +45,19 @@ func asOutsider() {
 	facts := fmt.Sprintf("pid=%d\nport=%d\n", os.Getpid(), port.Addr().(*net.TCPAddr).Port)
 	fail(os.WriteFile(dir+"/facts.new", []byte(facts), 0o644))
 	fail(os.Rename(dir+"/facts.new", dir+"/facts"))
-	for range 6000 {
-		if _, err := os.Stat(os.Args[2]); err == nil {
-			l, err := net.Listen("unix", dir+"/late.sock")
-			fail(err)
-			accept(l, dir+"/reached-late")
-		}
-		time.Sleep(10 * time.Millisecond)
+	if exists(os.Args[2]) {
+		l, err := net.Listen("unix", dir+"/late.sock")
+		fail(err)
+		accept(l, dir+"/reached-late")
 	}
+}
+
+// exists waits for a file.
+func exists(path string) bool {
+	return await.Holds(func() bool {
+		_, err := os.Stat(path)
+		return err == nil
+	})
 }
 
 func fail(err error) {
@@ -217,12 +223,7 @@ func (a attempts) processes() []attempt {
 		{"read the environment of a process of a daemon", func() error {
 			cmd := exec.Command("sh", "-c", "(setsid cat "+proc+"/environ > environ 2>&1; echo >> environ.done) & ")
 			fail(cmd.Run())
-			for range 500 {
-				if _, err := os.Stat("environ.done"); err == nil {
-					break
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
+			exists("environ.done")
 			if b, _ := os.ReadFile("environ"); !strings.Contains(string(b), "SECRET=") {
 				return errors.New("nothing was read")
 			}
@@ -369,11 +370,8 @@ func (a attempts) sockets() []attempt {
 		{"connect to an abstract socket", func() error { return dial("unix", "@"+a.outside) }},
 		{"connect to a socket that is made during the run", func() error {
 			fail(put("start"))
-			for range 500 {
-				if _, err := os.Stat(a.outside + "/late.sock"); err == nil {
-					return dial("unix", a.outside+"/late.sock")
-				}
-				time.Sleep(10 * time.Millisecond)
+			if exists(a.outside + "/late.sock") {
+				return dial("unix", a.outside+"/late.sock")
 			}
 			return nil // the test is broken
 		}},

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -13,6 +14,10 @@ import (
 // A copied session is recognised although its transcript is written after the hook began.
 func TestAwaitTranscript(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s2.jsonl")
+	synctest.Test(t, func(t *testing.T) { awaitTranscript(t, path) })
+}
+
+func awaitTranscript(t *testing.T, path string) {
 	e := engine.Event{Call: "toolu_of_this_session", Transcript: path}
 	go func() {
 		time.Sleep(100 * time.Millisecond)
@@ -26,7 +31,7 @@ func TestAwaitTranscript(t *testing.T) {
 	}
 	begin := time.Now()
 	stops{}.Await(engine.Event{Call: "toolu_never_written", Transcript: path})
-	if time.Since(begin) < transcriptWait {
-		t.Error("it was not waited long enough")
+	if took := time.Since(begin); took != transcriptWait {
+		t.Errorf("it was waited for %s", took)
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestMain makes this program stand for `reviewer hook AGENT EVENT` where FAKE_LOG is set: it writes
@@ -63,6 +63,13 @@ var fakeAnswers = map[string]string{
 	"note":    `"additionalContext":"Mind the tests."`,
 }
 
+// forever waits until the process is ended.
+func forever() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	<-signals
+}
+
 // fakeFailures are ways in which a hook fails at each event.
 func fakeFailures() map[string]func(name string) int {
 	says := func(text string, exit int) func(string) int {
@@ -76,7 +83,7 @@ func fakeFailures() map[string]func(name string) int {
 		"other": says(`{"hookSpecificOutput":{"hookEventName":"Other"}}`, 0), "exit1": says("", 1), "exit2silent": says("", 2),
 		"allow": answers(`"permissionDecision":"allow"`), "list": answers(`"updatedInput":["ls"]`),
 		"before": says("hello\n"+fakeAnswer(PreToolUse, fakeAnswers["deny"]), 0),
-		"slow":   func(string) int { time.Sleep(30 * time.Second); return 0 },
+		"slow":   func(string) int { forever(); return 0 },
 		"exit2": func(string) int {
 			fmt.Fprintln(os.Stderr, "reviewer could not review this call.")
 			return 2
@@ -85,7 +92,7 @@ func fakeFailures() map[string]func(name string) int {
 			if self, err := os.FindProcess(os.Getpid()); err == nil {
 				_ = self.Kill() // the status shows whether it worked
 			}
-			time.Sleep(time.Second)
+			forever()
 			return 0
 		},
 	}

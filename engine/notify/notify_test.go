@@ -145,11 +145,7 @@ func TestAHangingChannelIsCutOff(t *testing.T) {
 	d, _ := deliverer(t, hang)
 	d.Plan.Timeout, d.Plan.Attempts = 20*time.Millisecond, 2
 	put(t, d.Spool, "a")
-	began := time.Now()
 	mustRun(t, d)
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %s", took)
-	}
 	if to := items(t, d.Spool)["a"].Deliveries[0]; to.Status != Failed || !strings.Contains(to.Attempts[1].Error, "no answer within 20ms") {
 		t.Errorf("%+v", to)
 	}

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/await"
 )
 
 // TestMain lets the tests start this binary as the helper.
@@ -96,7 +98,7 @@ while :; do sleep 1; done`)
 	o.Grace = 50 * time.Millisecond
 	r := started(t, o)
 	for _, file := range []string{"left", "orphan", "first"} {
-		await(t, filepath.Join(o.Dir, file))
+		written(t, filepath.Join(o.Dir, file))
 	}
 	r.Stop("enough")
 	got := r.Wait()
@@ -108,16 +110,13 @@ while :; do sleep 1; done`)
 	}
 }
 
-// await waits for a file with a line.
-func await(t *testing.T, file string) {
+// written waits for a file with a line.
+func written(t *testing.T, file string) {
 	t.Helper()
-	for range 2000 {
-		if raw, err := os.ReadFile(file); err == nil && strings.HasSuffix(string(raw), "\n") {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Fatalf("%s was not written", file)
+	await.Until(t, file+" is written", func() bool {
+		raw, err := os.ReadFile(file)
+		return err == nil && strings.HasSuffix(string(raw), "\n")
+	})
 }
 
 // The first reason to end a run is the one that counts.
@@ -144,7 +143,7 @@ func TestDaemon(t *testing.T) {
 	if got := started(t, o).Wait(); got.Exit != 0 || len(got.Leftover) > 0 {
 		t.Errorf("%+v", got)
 	}
-	await(t, filepath.Join(o.Dir, "result"))
+	written(t, filepath.Join(o.Dir, "result"))
 }
 
 // Each limit ends a run, and its name and numbers are in the outcome.
@@ -169,7 +168,9 @@ func TestLimits(t *testing.T) {
 		held := r.Tree().Ways()
 		if name == LimitProcesses && held.Processes != "measured" {
 			// The kernel refuses the ninth, which the command reports itself.
-			await9(t, r)
+			await.Until(t, "a process is refused", r.Tree().OutOfProcesses)
+			r.Stop("")
+			r.Wait()
 			continue
 		}
 		got := r.Wait()
@@ -177,18 +178,6 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s (%+v): %+v", name, held, got)
 		}
 	}
-}
-
-// await9 waits until the kernel has refused a process.
-func await9(t *testing.T, r *Run) {
-	t.Helper()
-	for begin := time.Now(); !r.Tree().OutOfProcesses(); time.Sleep(5 * time.Millisecond) {
-		if time.Since(begin) > time.Minute {
-			t.Fatalf("twelve processes run: %v", r.Tree().Processes())
-		}
-	}
-	r.Stop("")
-	r.Wait()
 }
 
 // Limits of single processes hold from the start.
@@ -378,15 +367,10 @@ func TestSay(t *testing.T) {
 	o.Stdin, o.Talk = from, true
 	r := started(t, o)
 	fmt.Fprint(to, "one\nha")
-	for wait := 0; ; wait++ { // the first line is there, the second one has begun
-		if raw, _ := os.ReadFile(filepath.Join(o.Dir, "got")); string(raw) == "one\n" {
-			break
-		}
-		if wait > 1000 {
-			t.Fatal("the first line does not arrive")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	await.Until(t, "the first line is there, and the second one has begun", func() bool {
+		raw, _ := os.ReadFile(filepath.Join(o.Dir, "got"))
+		return string(raw) == "one\n"
+	})
 	for err := r.Say([]byte("said")); err != nil; err = r.Say([]byte("said")) {
 		if !errors.Is(err, ErrBusy) {
 			t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/await"
 )
 
 // A rule of the user: a release needs approval.
@@ -82,15 +83,13 @@ func (s *stage) answerQuestions(answers ...[]string) (failed []string) {
 	answered := ""
 	for _, answer := range answers {
 		id := ""
-		for range 600 {
-			if id = s.waitingQuestion(); id != "" && id != answered {
-				break
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		if answered = id; id == "" {
+		if !await.Holds(func() bool {
+			id = s.waitingQuestion()
+			return id != "" && id != answered
+		}) {
 			return append(failed, "no question waits")
 		}
+		answered = id
 		args := append([]string{s.reviewer, "approvals"}, answer...)
 		if answer[0] == "stop" {
 			args = []string{s.reviewer, "session", "stop", s.session, "--reason", "wrong branch"}

@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/await"
 )
 
 // selfApprovals are ways in which an agent tries to approve a call of its own that waits: commands
@@ -117,34 +118,25 @@ func (s *stage) serve() string {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	for range 300 {
-		if c, err := net.Dial("tcp", address); err == nil {
-			s.must(c.Close())
-			return address
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	s.t.Fatal("nobody serves the API")
-	return ""
+	await.Until(s.t, "the API is served", func() bool {
+		c, err := net.Dial("tcp", address)
+		return err == nil && c.Close() == nil
+	})
+	return address
 }
 
 // fillInQuestion puts the question that waits and the stage's paths into a script.
 func (s *stage) fillInQuestion(script Script, address string) {
 	s.t.Helper()
 	var q struct{ ID, Digest string }
-	for range 300 {
-		files, _ := filepath.Glob(filepath.Join(s.state, "approvals", "*.json"))
-		if len(files) == 1 {
-			raw, err := os.ReadFile(files[0])
-			s.must(err)
-			s.must(json.Unmarshal(raw, &q))
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	if q.ID == "" {
-		s.t.Fatal("no question waits")
-	}
+	var files []string
+	await.Until(s.t, "a question waits", func() bool {
+		files, _ = filepath.Glob(filepath.Join(s.state, "approvals", "*.json"))
+		return len(files) == 1
+	})
+	raw, err := os.ReadFile(files[0])
+	s.must(err)
+	s.must(json.Unmarshal(raw, &q))
 	half := len(s.reviewer) / 2
 	fill := strings.NewReplacer("REVIE'", s.reviewer[:half]+"'", "'WER appro'", "'"+s.reviewer[half:]+" appro'", "REVIEWER", s.reviewer, "STATE", s.state,
 		"SESSION", s.session, "PROJECT", s.Project, "ADDRESS", address, "DIGEST", q.Digest, "ID", q.ID)

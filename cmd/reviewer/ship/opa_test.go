@@ -13,24 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/engine/await"
 	"github.com/open-policy-agent/opa/v1/download"
 	"github.com/open-policy-agent/opa/v1/keys"
 	"github.com/open-policy-agent/opa/v1/logging"
 	"github.com/open-policy-agent/opa/v1/plugins/rest"
 	"github.com/open-policy-agent/opa/v1/sdk"
 )
-
-// eventually waits for what another process would do in its own time.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for range 400 {
-		if holds() {
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	t.Fatalf("%s: not after 10 seconds", what)
-}
 
 // allowed asks an OPA for the one value of parcelOf's policy.
 func allowed(t *testing.T, opa *sdk.OPA) string {
@@ -74,7 +63,7 @@ func TestOPAOfServer(t *testing.T) {
 			next.Name = p.Name
 			next.Envelope = envelopeOver(t, next)
 			mustPush(t, dir, next, Options{Force: true})
-			eventually(t, "OPA sees the update", func() bool { return allowed(t, opa) == "2" })
+			await.Until(t, "OPA sees the update", func() bool { return allowed(t, opa) == "2" })
 		})
 	}
 }

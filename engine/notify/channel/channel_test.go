@@ -58,13 +58,14 @@ func TestWebhookIsSigned(t *testing.T) {
 	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	began := time.Now().Unix()
 	for _, c := range []Config{{Kind: "webhook", URL: s.URL, SecretFile: file}, {Kind: "webhook", URLEnv: "WHERE", SecretEnv: "SECRET"}} {
 		if err := send(t, c, sources(t, map[string]string{"WHERE": s.URL, "SECRET": secret})); err != nil {
 			t.Fatal(err)
 		}
 		at, sum, ok := strings.Cut(strings.TrimPrefix(header.Get(HeaderSignature), "t="), ",v1=")
 		seconds, err := strconv.ParseInt(at, 10, 64)
-		if !ok || err != nil || time.Since(time.Unix(seconds, 0)) > time.Minute {
+		if !ok || err != nil || seconds < began || seconds > time.Now().Unix() {
 			t.Fatalf("the signature is %q", header.Get(HeaderSignature))
 		}
 		mac := hmac.New(sha256.New, []byte(secret))

@@ -5,6 +5,7 @@ package channel
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/engine/await"
 	"github.com/agent-reviewer/reviewer/engine/notify"
 )
 
@@ -75,10 +77,9 @@ func TestCommandThatHangs(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	start := time.Now()
 	_, exit, err := program(t, Kind{Command: []string{script(t, "sleep 60 & echo $! > "+pid+"; wait")}}, nil).Run(ctx, paged())
-	if err == nil || exit != nil || time.Since(start) > 10*time.Second {
-		t.Errorf("%v, %v after %s", exit, err, time.Since(start))
+	if err == nil || exit != nil { // else it ended by itself
+		t.Errorf("%v, %v", exit, err)
 	}
 	ended(t, pid)
 	_, exit, err = program(t, Kind{Command: []string{script(t, "sleep 60 & echo $! > "+pid)}}, nil).Run(t.Context(), paged())
@@ -99,13 +100,7 @@ func ended(t *testing.T, file string) {
 	if err := json.Unmarshal(raw, &id); err != nil {
 		t.Fatal(err)
 	}
-	for range 100 {
-		if gone(id) {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Errorf("the child %d still runs", id)
+	await.Until(t, fmt.Sprintf("the child %d ends", id), func() bool { return gone(id) })
 }
 
 func gone(id int) bool {

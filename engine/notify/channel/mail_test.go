@@ -67,7 +67,7 @@ func say(conn net.Conn, answers map[string]string, to, usual string) bool {
 	}
 	switch answer {
 	case "hang":
-		time.Sleep(10 * time.Second)
+		_, _ = io.Copy(io.Discard, conn) // until the client gives up
 	case "close":
 	case "endless":
 		for {
@@ -110,10 +110,13 @@ func TestAnswersOfMailServers(t *testing.T) {
 			t.Parallel()
 			c := Config{Name: "c", Kind: "smtp", Host: "127.0.0.1", Port: mailDialog(t, map[string]string{tt.to: tt.answer}), Security: "none",
 				User: "u", SecretEnv: "PASSWORD", From: "r@example.com", To: []string{"ann@example.com", "bob@example.com"}}
-			began := time.Now()
-			err := notify.Send(t.Context(), New([]Config{c}, sources(t, map[string]string{"PASSWORD": "not-a-real-password"}))[0], request(), time.Second)
-			if got := kindOf(err); got != tt.want || time.Since(began) > 5*time.Second {
-				t.Errorf("%s (%.200s) after %s, want %s", got, fmt.Sprint(err), time.Since(began), tt.want)
+			limit := time.Minute
+			if tt.answer == "hang" || tt.answer == "endless" {
+				limit = time.Second
+			}
+			err := notify.Send(t.Context(), New([]Config{c}, sources(t, map[string]string{"PASSWORD": "not-a-real-password"}))[0], request(), limit)
+			if got := kindOf(err); got != tt.want {
+				t.Errorf("%s (%.200s), want %s", got, fmt.Sprint(err), tt.want)
 			}
 		})
 	}

@@ -259,20 +259,23 @@ func TestAnswersOfServices(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			limit := time.Minute
+			if hangs := tt.name == "no answer" || tt.name == "half an answer" || tt.name == "an endless body"; hangs {
+				limit = time.Second
+			}
 			for _, s := range services() {
 				var calls atomic.Int32
-				began := time.Now()
 				err := try(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					calls.Add(1)
 					io.Copy(io.Discard, r.Body) // only then does the server see that the client is gone
 					tt.serve(w, r)
-				}), request(), time.Second)
+				}), request(), limit)
 				want := tt.want
 				if s.reads && tt.reads != "" {
 					want = tt.reads
 				}
-				if got := kindOf(err); got != want || calls.Load() != 1 || time.Since(began) > 8*time.Second {
-					t.Errorf("%s: %s (%v) after %d calls and %s, want %s", s.kind, got, err, calls.Load(), time.Since(began), want)
+				if got := kindOf(err); got != want || calls.Load() != 1 {
+					t.Errorf("%s: %s (%v) after %d calls, want %s", s.kind, got, err, calls.Load(), want)
 				}
 			}
 		})

@@ -145,7 +145,6 @@ func TestTooManyStreams(t *testing.T) {
 func TestSlowFollower(t *testing.T) {
 	h := NewHub()
 	slow, _, _ := h.follow("", 0)
-	began := time.Now()
 	for range maxBehind + 1 {
 		h.Publish(api.Event{Kind: api.EventDecision})
 	}
@@ -153,7 +152,7 @@ func TestSlowFollower(t *testing.T) {
 	for range slow.events {
 		n++
 	}
-	if n != maxBehind || h.Followed() || time.Since(began) > 5*time.Second {
+	if n != maxBehind || h.Followed() {
 		t.Errorf("%d events, followed: %t", n, h.Followed())
 	}
 	h.leave(slow)

@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/await"
 )
 
 const root = "../../../.."
@@ -134,11 +135,10 @@ func daemon(t *testing.T, env []string, command ...string) (*os.Process, string)
 // until waits for something that other processes do; a test without it says so.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for range 3000 {
-		if done() {
+	for range 3 { // engines start in minutes
+		if await.Holds(done) {
 			return
 		}
-		time.Sleep(200 * time.Millisecond)
 	}
 	t.Fatalf("%s did not happen in ten minutes", what)
 }
