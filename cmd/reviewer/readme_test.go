@@ -12,6 +12,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// root is the folder of the repository.
+const root = "../.."
+
 // The shell blocks of the README are run as a newcomer would paste them: all in one
 // shell, from top to bottom, with a home directory of their own. A block that begins
 // with ```sh person needs a person at a terminal, and is left out where an agent

@@ -2,8 +2,9 @@
 // largest strongly connected component of files, functions that are too long, and
 // lines that are too wide. It is a development tool, and not part of a release.
 //
-// Out of scope: which package may import which (the architecture test of
-// cmd/reviewer), and whether the code is correct.
+// Its tests check which package may import which, and other rules about source files.
+//
+// Out of scope: whether the code is correct.
 package main
 
 import (

@@ -1,4 +1,4 @@
-package main
+package docs
 
 import (
 	"flag"
@@ -18,14 +18,14 @@ var updateAPI = flag.Bool("update-api", false, "write the tables of docs/api.md 
 
 // The page lists the operations and errors that there are.
 func TestAPIDoc(t *testing.T) {
-	const page = root + "/docs/api.md"
+	const page = "api.md"
 	raw, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := string(raw)
 	for name, table := range map[string]string{"operations": operationTable(), "errors": errorTable(t)} {
-		begin := "<!-- " + name + ": written by go test ./cmd/reviewer -run TestAPIDoc -update-api -->\n"
+		begin := "<!-- " + name + ": written by go test ./docs -run TestAPIDoc -update-api -->\n"
 		end := "<!-- end of " + name + " -->\n"
 		head, rest, begins := strings.Cut(want, begin)
 		_, tail, ends := strings.Cut(rest, end)
@@ -39,7 +39,7 @@ func TestAPIDoc(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(raw) {
-		t.Errorf("%s says something else: go test ./cmd/reviewer -run %s -update-api", page, t.Name())
+		t.Errorf("docs/%s says something else: go test ./docs -run %s -update-api", page, t.Name())
 	}
 	for _, kind := range api.EventKinds() {
 		if !strings.Contains(want, "| `"+kind+"` |") {
@@ -72,7 +72,7 @@ func operationTable() string {
 // errorTable lists the codes of errors with the comments of their constants.
 func errorTable(t *testing.T) string {
 	t.Helper()
-	tree, err := parser.ParseFile(token.NewFileSet(), root+"/engine/serve/api/errors.go", nil, parser.ParseComments)
+	tree, err := parser.ParseFile(token.NewFileSet(), "../engine/serve/api/errors.go", nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,10 +19,7 @@ import (
 	"testing"
 )
 
-const (
-	module = "github.com/agent-reviewer/reviewer"
-	root   = "../.."
-)
+const module = "github.com/agent-reviewer/reviewer"
 
 // wall lists what a package may import besides the standard library, and why
 // that is all.
@@ -379,7 +376,7 @@ type goPackage struct {
 	Deps       []string
 }
 
-func packages(t *testing.T, goos string) map[string]goPackage {
+func goPackages(t *testing.T, goos string) map[string]goPackage {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", "./...")
 	cmd.Dir = root
@@ -403,7 +400,7 @@ func packages(t *testing.T, goos string) map[string]goPackage {
 
 func TestImports(t *testing.T) {
 	for _, goos := range []string{"linux", "darwin"} {
-		list := packages(t, goos)
+		list := goPackages(t, goos)
 		known := map[string]bool{}
 		for _, w := range walls() {
 			known[w.from] = true

@@ -1,4 +1,4 @@
-package main
+package docs
 
 import (
 	"flag"
@@ -17,8 +17,8 @@ import (
 var updateAgents = flag.Bool("update-agents", false, "write the table of docs/agents.md again")
 
 const (
-	agentsPage  = root + "/docs/agents.md"
-	agentsBegin = "<!-- written by go test ./cmd/reviewer -run TestAgentsDoc -update-agents -->\n"
+	agentsPage  = "agents.md"
+	agentsBegin = "<!-- written by go test ./docs -run TestAgentsDoc -update-agents -->\n"
 	agentsEnd   = "<!-- end of agents -->\n"
 )
 
@@ -39,7 +39,7 @@ func TestAgentsDoc(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(raw) {
-		t.Errorf("%s says something else: go test ./cmd/reviewer -run %s -update-agents", agentsPage, t.Name())
+		t.Errorf("docs/%s says something else: go test ./docs -run %s -update-agents", agentsPage, t.Name())
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package docs
 
 import (
 	"fmt"
@@ -11,11 +11,11 @@ import (
 // cmd/reviewer/wine/scripts.txt says about each script whether it runs under wine, and if
 // not, why. docs/windows.md says how many do, and names the others.
 func TestWineList(t *testing.T) {
-	list, err := os.ReadFile("wine/scripts.txt")
+	list, err := os.ReadFile("../cmd/reviewer/wine/scripts.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths, err := filepath.Glob(filepath.Join(root, "testdata", "script", "*.txtar"))
+	paths, err := filepath.Glob("../testdata/script/*.txtar")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("there are no scripts (%v)", err)
 	}
@@ -57,7 +57,7 @@ func TestWineList(t *testing.T) {
 // inDocs is an error unless docs/windows.md has a string.
 func inDocs(t *testing.T, text string) {
 	t.Helper()
-	doc, err := os.ReadFile(filepath.Join(root, "docs", "windows.md"))
+	doc, err := os.ReadFile("windows.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package docs
 
 import (
 	"flag"
@@ -15,7 +15,7 @@ var updateMutation = flag.Bool("update-mutation", false, "write the table of doc
 
 // The document lists what is done, and nothing else.
 func TestMutationDoc(t *testing.T) {
-	const file = root + "/docs/mutation.md"
+	const file = "mutation.md"
 	var rows strings.Builder
 	for _, o := range mutant.Operators() {
 		fmt.Fprintf(&rows, "| %s | `%s` | %s | `%s` | `%s` |\n", o.In, o.Name, cell(o.Does), cell(o.Before), cell(o.After))
@@ -35,7 +35,7 @@ func TestMutationDoc(t *testing.T) {
 		}
 		return
 	}
-	t.Error("docs/mutation.md does not list what is done: run go test ./cmd/reviewer -run TestMutationDoc -update-mutation")
+	t.Error("docs/mutation.md does not list what is done: run go test ./docs -run TestMutationDoc -update-mutation")
 }
 
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

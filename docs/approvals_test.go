@@ -1,4 +1,4 @@
-package main
+package docs
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 
 // docs/approvals.md has a row for each state of a question, and no other rows in that table.
 func TestApprovalsDoc(t *testing.T) {
-	page, err := os.ReadFile(root + "/docs/approvals.md")
+	page, err := os.ReadFile("approvals.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func TestPackageMap(t *testing.T) {
 		return
 	}
 	t.Error("the map of packages in docs/architecture.md is not what their comments say: " +
-		"run go test ./cmd/reviewer -run TestPackageMap -update-packages")
+		"run go test ./cmd/reviewer/structure -run TestPackageMap -update-packages")
 }
 
 // packageMap is the table, lowest packages first within each folder, as the walls
