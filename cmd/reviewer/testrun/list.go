@@ -49,8 +49,8 @@ func readList(file string) ([]entry, error) {
 }
 
 // entry returns the entry that lists a test, or a test around it.
-func (r *runner) entry(list []entry, f failure) *entry {
-	for _, e := range list {
+func (r *runner) entry(f failure) *entry {
+	for _, e := range r.listed {
 		if f.pkg == r.module+"/"+e.pkg && (f.test == e.test || strings.HasPrefix(f.test, e.test+"/")) {
 			return &e
 		}

@@ -23,13 +23,13 @@ const repetitions = 2
 
 func main() {
 	list := flag.String("retry", "", "the `file` with the tests that may be repeated; without it none is")
-	report := flag.String("report", "", "write what the sweeps checked to this `file`")
+	report := flag.String("report", "", "run everything, and write what the sweeps checked to this `file`")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: testrun [-retry FILE] [-report FILE] -- [-FLAG[=VALUE] of go test …] PACKAGE …")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	r := &runner{out: os.Stdout}
+	r := &runner{out: os.Stdout, complete: *report != ""}
 	err := r.run(*list, flag.Args())
 	if *report != "" {
 		err = errors.Join(err, r.report(*report))
@@ -45,23 +45,25 @@ type runner struct {
 	out       io.Writer
 	dir       string // where go test starts; empty is the current folder
 	module    string
-	ran       int // tests, without subtests
+	listed    []entry
+	complete  bool // packages start after a failure, too
+	ran       int  // tests, without subtests
 	sweeps    []string
 	long      []string
 	processor time.Duration
 }
 
 // run runs go test once, and then the listed tests that failed. It is an error if another
-// test failed, or a package failed in another way.
+// test failed, or a package failed in another way: then no more packages start, unless all
+// must.
 func (r *runner) run(list string, args []string) error {
 	flags := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return !strings.HasPrefix(a, "-") })
 	if len(flags) == len(args) {
 		return errors.New("name the packages; a value of a flag follows =, as in -run=TestName")
 	}
-	var listed []entry
 	if list != "" && !raced(flags) {
 		var err error
-		if listed, err = readList(list); err != nil {
+		if r.listed, err = readList(list); err != nil {
 			return err
 		}
 	}
@@ -76,12 +78,12 @@ func (r *runner) run(list string, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := first.unlisted(listed); err != nil {
+	if err := first.unlisted(); err != nil {
 		return err
 	}
 	var again []string
 	for _, f := range first.failed {
-		passed, reason := false, r.entry(listed, f).reason
+		passed, reason := false, r.entry(f).reason
 		for n := 1; n <= repetitions && !passed; n++ {
 			once, err := r.goTest(append(slices.Clone(flags), "-count=1", "-run="+f.pattern(), f.pkg))
 			if err != nil {
@@ -120,6 +122,7 @@ func (r *runner) goTest(args []string) (*outcome, error) {
 		return nil, err
 	}
 	o := &outcome{runner: r, output: map[failure][]string{}, failing: map[failure]bool{}, counted: map[string]bool{}}
+	stopped := r.complete
 	d := json.NewDecoder(pipe)
 	for {
 		var e event
@@ -130,6 +133,10 @@ func (r *runner) goTest(args []string) (*outcome, error) {
 			return nil, errors.Join(fmt.Errorf("read the output of go test: %w", err), cmd.Wait())
 		}
 		o.add(e)
+		if e.Action == "fail" && !stopped && o.unlisted() != nil {
+			stopped = true
+			_ = cmd.Process.Signal(os.Interrupt) // then it starts no more packages
+		}
 	}
 	err = cmd.Wait()
 	r.processor += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()

@@ -106,6 +106,12 @@ func (o *outcome) print(f failure) {
 			delete(o.output, part)
 		}
 	}
+	inner := slices.DeleteFunc(slices.Clone(o.failed), func(g failure) bool {
+		return g.pkg != f.pkg || !strings.HasPrefix(g.test, f.test+"/")
+	})
+	if len(inner) == 1 {
+		f = inner[0]
+	}
 	again := ""
 	for _, name := range []string{"REVIEWER_EVERY", "REVIEWER_SAMPLE"} {
 		if v := os.Getenv(name); v != "" {
@@ -125,10 +131,10 @@ func (f failure) pattern() string {
 }
 
 // unlisted returns an error that names what failed and may not be repeated.
-func (o *outcome) unlisted(listed []entry) error {
-	names := o.broken
+func (o *outcome) unlisted() error {
+	names := slices.Clone(o.broken)
 	for _, f := range o.failed {
-		if o.entry(listed, f) == nil {
+		if o.entry(f) == nil {
 			names = append(names, f.pkg+" "+f.test)
 		}
 	}

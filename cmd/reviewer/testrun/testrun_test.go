@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -43,7 +44,7 @@ func TestRepetition(t *testing.T) {
 		name  string
 		files files
 		want  string // the error; empty is success
-		runs  int    // of the test in waits
+		runs  int    // of the test in waits, or none if another package fails
 		says  []string
 	}{
 		{"nothing fails", files{"waits/a_test.go": fmt.Sprintf(flaky, "waits", "TestWaits", 0)}, "", 1, nil},
@@ -53,7 +54,7 @@ func TestRepetition(t *testing.T) {
 			[]string{": failed again\n", ": passed\n"}},
 		{"listed, keeps failing", files{"waits/a_test.go": fmt.Sprintf(flaky, "waits", "TestWaits", 9)}, "x/waits TestWaits/inner failed 3 times", 3, nil},
 		{"flaky and not listed", files{"waits/a_test.go": fmt.Sprintf(flaky, "waits", "TestOther", 1)}, "failed:\n  x/waits TestOther/inner", 1,
-			[]string{"go test -run '^TestOther$' x/waits"}},
+			[]string{"go test -run '^TestOther$/^inner$' x/waits"}},
 		{"listed in another package", files{"deep/waits/a_test.go": fmt.Sprintf(flaky, "waits", "TestWaits", 1)}, "failed:\n  x/deep/waits TestWaits/inner", 1, nil},
 		{"listed, and another one fails", files{"waits/a_test.go": fmt.Sprintf(flaky, "waits", "TestWaits", 1),
 			"b/b_test.go": "package b\nimport \"testing\"\nfunc TestWrong(t *testing.T) { t.Error(\"wrong\") }\n"}, "failed:\n  x/b TestWrong", 1, nil},
@@ -78,10 +79,13 @@ func TestRepetition(t *testing.T) {
 			}
 			runs, _ := filepath.Glob(filepath.Join(dir, "*", "runs"))
 			more, _ := filepath.Glob(filepath.Join(dir, "*", "*", "runs"))
-			for _, file := range append(runs, more...)[:1] {
+			for _, file := range append(runs, more...) {
 				if b, err := os.ReadFile(file); err != nil || len(b) != c.runs {
 					t.Errorf("it ran %d times, want %d (%v)", len(b), c.runs, err)
 				}
+			}
+			if others := c.files["b/b_test.go"] != ""; len(runs)+len(more) == 0 && !others {
+				t.Error("it did not run")
 			}
 			for _, text := range c.says {
 				if !strings.Contains(out.String(), text) {
@@ -96,6 +100,30 @@ func TestRepetition(t *testing.T) {
 				t.Errorf("the report says:\n%s", b)
 			}
 		})
+	}
+}
+
+// After a failure that counts, no more packages start.
+func TestStopsAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "go.mod"), "module x\n\ngo 1.26\n")
+	write(t, filepath.Join(dir, "a", "a_test.go"), "package a\nimport \"testing\"\nfunc TestWrong(t *testing.T) { t.Error(\"wrong\") }\n")
+	const packages = 20
+	for n := range packages {
+		write(t, filepath.Join(dir, fmt.Sprint("b", n), "b_test.go"), "package b\nimport \"testing\"\nfunc TestRight(*testing.T) {}\n")
+	}
+	var out bytes.Buffer
+	err := (&runner{out: &out, dir: dir}).run("", []string{"-count=1", "-p=1", "./..."})
+	if err == nil || err.Error() != "failed:\n  x/a TestWrong" {
+		t.Errorf("%v\n%s", err, &out)
+	}
+	var whole bytes.Buffer
+	err = (&runner{out: &whole, dir: dir, complete: true}).run("", []string{"-count=1", "-p=1", "./..."})
+	if n := strings.Count(whole.String(), "ok  "); err == nil || n != packages {
+		t.Errorf("%v, and %d packages ran\n%s", err, n, &whole)
+	}
+	if n := strings.Count(out.String(), "ok  "); runtime.GOOS != "windows" && n >= packages {
+		t.Errorf("%d packages ran", n)
 	}
 }
 
