@@ -83,7 +83,7 @@ func passesSignal(t *testing.T, program string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	limit := time.AfterFunc(30*time.Second, func() { _ = errors.Join(cmd.Process.Kill(), out.Close()) }) // a child may hold the pipe
+	limit := time.AfterFunc(5*time.Minute, func() { _ = errors.Join(cmd.Process.Kill(), out.Close()) }) // a child may hold the pipe
 	defer limit.Stop()
 	ready := make([]byte, len("ready\n"))
 	if _, err := io.ReadFull(out, ready); err != nil {

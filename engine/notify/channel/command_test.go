@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/await"
 	"github.com/agent-reviewer/reviewer/engine/notify"
@@ -75,8 +74,14 @@ func TestCommandThatFails(t *testing.T) {
 // What hangs is killed, with its children.
 func TestCommandThatHangs(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		await.Holds(func() bool {
+			raw, err := os.ReadFile(pid)
+			return err == nil && len(raw) > 0
+		})
+		cancel()
+	}()
 	_, exit, err := program(t, Kind{Command: []string{script(t, "sleep 60 & echo $! > "+pid+"; wait")}}, nil).Run(ctx, paged())
 	if err == nil || exit != nil { // else it ended by itself
 		t.Errorf("%v, %v", exit, err)
