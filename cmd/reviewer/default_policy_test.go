@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/review"
@@ -30,52 +30,15 @@ import (
 // system with the name of its layer.
 func policyOf(t *testing.T, layers ...layerFiles) *review.Policy {
 	t.Helper()
-	base, err := bundles.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := []*bundles.Bundle{base}
+	var list []wiringtest.Layer
 	for _, l := range layers {
-		b, err := bundles.Load(l.files, l.name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, b)
+		list = append(list, wiringtest.Layer{Name: l.name, Files: l.files})
 	}
-	e, err := bundles.Assemble(list...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compile := rego.Compile
-	if e.AllBuiltIn() {
-		compile = reopened
-	}
-	p, err := wiring.CompileWith(context.Background(), e, compile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return wiringtest.PolicyOf(t, list...)
 }
 
-// shippedModules is the Rego that ships, compiled once for all tests.
-var shippedModules = sync.OnceValues(func() (*rego.Host, error) {
-	base, err := bundles.Default()
-	if err != nil {
-		return nil, err
-	}
-	e, err := bundles.Assemble(base)
-	if err != nil {
-		return nil, err
-	}
-	return rego.CompileKnown(context.Background(), e.Modules(), e.Data)
-})
-
-func reopened(ctx context.Context, _ map[string]string, data map[string]any) (*rego.Host, error) {
-	host, err := shippedModules()
-	if err != nil {
-		return nil, err
-	}
-	return host.Reopen(ctx, data)
+func reopened(ctx context.Context, modules map[string]string, data map[string]any) (*rego.Host, error) {
+	return wiringtest.Reopened(ctx, modules, data)
 }
 
 type layerFiles struct {
@@ -84,21 +47,10 @@ type layerFiles struct {
 }
 
 func layerOf(name string, files ...string) layerFiles {
-	l := layerFiles{name, fstest.MapFS{}}
-	for i := 0; i < len(files); i += 2 {
-		l.files[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
-	}
-	return l
+	return layerFiles{name, wiringtest.LayerOf(name, files...).Files}
 }
 
-// shell is a call of a shell in /srv/shop, on a machine about which nothing is known.
-func shell(command string) engine.Event {
-	args, err := json.Marshal(map[string]string{"command": command})
-	if err != nil {
-		return engine.Event{} // unreachable: the map holds strings
-	}
-	return engine.Event{Harness: "claude-code", Phase: engine.PhasePre, Call: command, Tool: "Bash", Args: args, CWD: "/srv/shop"}
-}
+func shell(command string) engine.Event { return wiringtest.Shell(command) }
 
 func written(path string) engine.Event {
 	return engine.Event{Harness: "claude-code", Phase: engine.PhasePre, Call: path, Tool: "Write", CWD: "/srv/shop",
@@ -241,7 +193,7 @@ func randomSettings(g *rand.Rand) string {
 	return strings.Join(lines[:1+g.IntN(len(lines))], "\n")
 }
 
-func pick(g *rand.Rand, words ...string) string { return words[g.IntN(len(words))] }
+func pick(g *rand.Rand, words ...string) string { return wiringtest.Pick(g, words...) }
 
 // The project's layer is writable by the agent that it judges: whatever is in
 // its settings, no decision and no answer is milder than without it. Eight random

@@ -285,6 +285,8 @@ func walls() []wall {
 			"the first lines of a policy are texts: what they mean is looked at by whoever puts them into one"},
 		{"cmd/reviewer/wiring", []string{"engine", "engine/review", "engine/checkpoint", "engine/classify", "engine/detect", "bundles", "bundles/permissions", "rego", "cel"},
 			"what compiles a policy for the commands compiles it for the scores, or they would be another policy's"},
+		{"cmd/reviewer/wiring/wiringtest", []string{"bundles", "cmd/reviewer/wiring", "engine", "engine/review", "rego"},
+			"what tests of several commands share is the policy as it decides, and nothing of a command"},
 		{"cmd/reviewer/trial", []string{
 			"cmd/reviewer/wiring", "engine", "engine/review", "engine/cases", "engine/classify", "engine/classify/rows", "engine/detect", "engine/mutant", "engine/osfile", "cmd/reviewer/report", "engine/simulate", "bundles", "bundles/mutate", "rego", "cel", "go.yaml.in/yaml/v3"},
 			"tests of a policy rehearse: they see no log, no executor and no command line, and everything that tests a policy tests it so"},

@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -129,7 +130,7 @@ func idsOf(v any) []string {
 // archive and what policy sees.
 func TestStockOPADecidesAlike(t *testing.T) {
 	archive := shippedArchive(t)
-	p := policyOf(t)
+	p := wiringtest.PolicyOf(t)
 	b := &beside{t: t, inside: p.Decider, stock: stockOPA(t, archive), fired: map[engine.Verdict]int{}}
 	p.Decider = b
 	all, err := cases.LoadBelow(bundles.DefaultFS(), "cases", "")
@@ -170,7 +171,7 @@ func TestStockOPAReadsLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := policyOf(t, layerFiles{name: bundles.Organisation, files: layer})
+	p := wiringtest.PolicyOf(t, wiringtest.Layer{Name: bundles.Organisation, Files: layer})
 	b := &beside{t: t, inside: p.Decider, stock: stockOPA(t, shippedArchive(t), packed.Bytes), fired: map[engine.Verdict]int{}}
 	p.Decider = b
 	r := simulate.Start("s", someClassifier(t), p, cli.Environment())
@@ -199,7 +200,7 @@ func TestCommandOPA(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no opa on PATH")
 	}
-	p := policyOf(t)
+	p := wiringtest.PolicyOf(t)
 	d := &dump{Decider: p.Decider, t: t}
 	p.Decider = d
 	r := simulate.Start("s", someClassifier(t), p, cli.Environment())

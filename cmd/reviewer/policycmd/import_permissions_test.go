@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/permissions"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/review"
@@ -30,7 +31,7 @@ func called(tool string, args map[string]any) engine.Event {
 func shells(commands ...string) []engine.Event {
 	var list []engine.Event
 	for _, c := range commands {
-		list = append(list, shell(c))
+		list = append(list, wiringtest.Shell(c))
 	}
 	return list
 }
@@ -185,7 +186,7 @@ func TestImportedPermissions(t *testing.T) {
 		}
 		layer = append(layer, "access/"+p.List.ID+".yaml", string(content))
 	}
-	policy := policyOf(t, layerOf("user", layer...))
+	policy := wiringtest.PolicyOf(t, wiringtest.LayerOf("user", layer...))
 	for n, f := range permissionForms {
 		want := map[string]string{"deny": "deny", "ask": "require_approval"}[f.key]
 		for i, e := range events(f.match, f.not) {
@@ -224,14 +225,14 @@ func TestImportedPermissionsOfLargeCalls(t *testing.T) {
 		}
 		layer = append(layer, "access/"+p.List.ID+".yaml", string(content))
 	}
-	policy := policyOf(t, layerOf("user", layer...))
+	policy := wiringtest.PolicyOf(t, wiringtest.LayerOf("user", layer...))
 	for _, width := range []int{10, 40, 150, 600} {
 		for _, count := range []int{10, 24, 40, 200} {
 			var command strings.Builder
 			for i := range count {
 				fmt.Fprintf(&command, "git -C %s push --%s=%d a b c d e; touch %s/%d; ", strings.Repeat("x", width), strings.Repeat("y", width), i, strings.Repeat("z", width), i)
 			}
-			callAnswers(t, policy, shell(command.String())) // fails where a condition does
+			callAnswers(t, policy, wiringtest.Shell(command.String())) // fails where a condition does
 		}
 	}
 	callAnswers(t, policy, files("Read", "/srv/shop/"+strings.Repeat("a/", 2000))[0])
@@ -284,7 +285,7 @@ func TestImportedPermissionsOfLinks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			policy := policyOf(t, layerOf("user", "access/a.yaml", string(content)))
+			policy := wiringtest.PolicyOf(t, wiringtest.LayerOf("user", "access/a.yaml", string(content)))
 			if got := answersIn(t, policy, edit, world)[p.List.ID]; got != "deny" {
 				t.Errorf("%s %s: editing the link src/link is answered %q, want deny", key, rule, got)
 			}

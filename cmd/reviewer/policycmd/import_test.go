@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/safeclaw"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/history"
@@ -139,16 +140,16 @@ func safeclawWords() (types, resources []string) {
 
 func randomPredicate(g *rand.Rand) map[string]any {
 	types, resources := safeclawWords()
-	p := map[string]any{"field": "action.type", "operator": pick(g, "eq", "startsWith", "contains", "in", "in", "Eq", "matches")}
+	p := map[string]any{"field": "action.type", "operator": wiringtest.Pick(g, "eq", "startsWith", "contains", "in", "in", "Eq", "matches")}
 	words := types
 	if g.IntN(2) == 0 {
 		p["field"], words = "action.resource", resources
 	}
 	if g.IntN(20) == 0 {
-		p["field"] = pick(g, "principal.id", "type", "")
+		p["field"] = wiringtest.Pick(g, "principal.id", "type", "")
 	}
 	word := func() string {
-		w := []rune(pick(g, words...))
+		w := []rune(wiringtest.Pick(g, words...))
 		return string(w[:g.IntN(len(w)+1)])
 	}
 	p["value"] = word()
@@ -159,14 +160,14 @@ func randomPredicate(g *rand.Rand) map[string]any {
 			all = append(all, source)
 		}
 		slices.Sort(all)
-		p["value"] = pick(g, all...)
+		p["value"] = wiringtest.Pick(g, all...)
 	case "in":
-		p["value"] = []any{pick(g, words...), pick(g, words...), 5.0, word()}
+		p["value"] = []any{wiringtest.Pick(g, words...), wiringtest.Pick(g, words...), 5.0, word()}
 		if g.IntN(3) == 0 {
-			p["value"] = pick(g, types...) + "," + pick(g, types...)
+			p["value"] = wiringtest.Pick(g, types...) + "," + wiringtest.Pick(g, types...)
 		}
 	case "eq":
-		p["value"] = pick(g, words...)
+		p["value"] = wiringtest.Pick(g, words...)
 		if g.IntN(10) == 0 {
 			p["value"] = []any{7.0, nil, true}[g.IntN(3)]
 		}
@@ -194,7 +195,7 @@ func randomSafeclaw(g *rand.Rand) map[string]any {
 	hours := []float64{0, 6, 9, 17, 22, 23}
 	rules := []any{}
 	for range g.IntN(6) {
-		r := map[string]any{"id": pick(g, "a", "b", "A b", "default", ""), "effect": pick(g, effects...), "condition": randomCondition(g)}
+		r := map[string]any{"id": wiringtest.Pick(g, "a", "b", "A b", "default", ""), "effect": wiringtest.Pick(g, effects...), "condition": randomCondition(g)}
 		if g.IntN(3) == 0 {
 			s := map[string]any{}
 			if g.IntN(3) > 0 {
@@ -206,11 +207,11 @@ func randomSafeclaw(g *rand.Rand) map[string]any {
 			r["schedule"] = s
 		}
 		if g.IntN(4) == 0 {
-			r["expiresAt"] = pick(g, "2027-01-01T00:00:00Z", "2027-01-01T02:00:00.5+02:00", "2030-06-01T12:00:00Z", "")
+			r["expiresAt"] = wiringtest.Pick(g, "2027-01-01T00:00:00Z", "2027-01-01T02:00:00.5+02:00", "2030-06-01T12:00:00Z", "")
 		}
 		rules = append(rules, r)
 	}
-	return map[string]any{"name": "Random", "defaultEffect": pick(g, effects...), "rules": rules}
+	return map[string]any{"name": "Random", "defaultEffect": wiringtest.Pick(g, effects...), "rules": rules}
 }
 
 // An imported policy of SafeClaw answers as its simulator does, for every type,
@@ -244,17 +245,17 @@ func TestImportedSafeclawAnswers(t *testing.T) {
 		}
 		sims, files = append(sims, s), append(files, "access/"+p.List.ID+".yaml", string(content))
 	}
-	policy := policyOf(t, layerOf("user", files...))
+	policy := wiringtest.PolicyOf(t, wiringtest.LayerOf("user", files...))
 	types, resources := safeclawWords()
 	asked, held := 0, 0
 	count := sweep.Count(t, "actions asked of SafeClaw's lists")
-	for range some(40, 150) {
+	for range sweep.Some(40, 150) {
 		count.Add(1)
 		at := time.Date(2026, 12, 28+g.IntN(5), g.IntN(24), g.IntN(60), 0, 0, time.UTC)
 		if g.IntN(5) == 0 {
 			at = time.Date(2027, 1, 1, 0, 0, 0, (g.IntN(3)-1)*int(time.Millisecond), time.UTC)
 		}
-		actionType, resource := pick(g, types...), pick(g, resources...)
+		actionType, resource := wiringtest.Pick(g, types...), wiringtest.Pick(g, resources...)
 		said := listAnswers(t, policy, actionType, resource, at)
 		for n := range sims {
 			want := sims[n].answer(actionType, resource, at)

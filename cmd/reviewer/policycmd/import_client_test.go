@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/permissions"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/history"
@@ -115,29 +116,29 @@ func (c clientCall) answer(rules []clientRule) string {
 type clientGrammar struct{ *rand.Rand }
 
 func (g clientGrammar) word() string {
-	return pick(g.Rand, "push", "pushy", "--force", "--force-with-lease", "-f", "-rf", "-rfv", "origin", "main", "test", "test:unit", "run", "publish",
+	return wiringtest.Pick(g.Rand, "push", "pushy", "--force", "--force-with-lease", "-f", "-rf", "-rfv", "origin", "main", "test", "test:unit", "run", "publish",
 		"get", "delete", "x", "ü", "a:b", "'a && b'", `"q; rm -rf x"`, `"it's"`, "-exec", "$HOME", "'*'", "a=b", "[x]", "?")
 }
 
 func (g clientGrammar) part() clientPart {
-	p := clientPart{words: []string{pick(g.Rand, "git", "git", "rm", "rm", "npm", "npm", "kubectl", "ls", "lsof", "find", "./run.sh", "watch", "sudo", "env", "docker", "echo")}}
+	p := clientPart{words: []string{wiringtest.Pick(g.Rand, "git", "git", "rm", "rm", "npm", "npm", "kubectl", "ls", "lsof", "find", "./run.sh", "watch", "sudo", "env", "docker", "echo")}}
 	for range g.IntN(4) {
 		p.words = append(p.words, g.word())
 	}
 	if g.IntN(8) == 0 {
-		p.assigns = []string{pick(g.Rand, "X=1", "NODE_ENV=test", "A='b c'")}
+		p.assigns = []string{wiringtest.Pick(g.Rand, "X=1", "NODE_ENV=test", "A='b c'")}
 	}
 	if g.IntN(6) == 0 {
-		p.wrappers = append(p.wrappers, pick(g.Rand, "timeout 5", "timeout -k 2 1.5m", "time", "nice", "nice -n 5", "nohup", "stdbuf -oL", "command", "builtin", "noglob", "xargs"))
+		p.wrappers = append(p.wrappers, wiringtest.Pick(g.Rand, "timeout 5", "timeout -k 2 1.5m", "time", "nice", "nice -n 5", "nohup", "stdbuf -oL", "command", "builtin", "noglob", "xargs"))
 		if g.IntN(4) == 0 {
-			p.wrappers = append(p.wrappers, pick(g.Rand, "nohup", "timeout 7", "nice -n 3"))
+			p.wrappers = append(p.wrappers, wiringtest.Pick(g.Rand, "nohup", "timeout 7", "nice -n 3"))
 		}
 		if p.assigns != nil && p.wrappers[0] == "time" {
 			p.wrappers[0] = "nohup" // after a variable, time is not the shell's
 		}
 	}
 	if g.IntN(10) == 0 {
-		p.redirection = pick(g.Rand, " > out", " < in", " >> a", " 2> /dev/null")
+		p.redirection = wiringtest.Pick(g.Rand, " > out", " < in", " >> a", " 2> /dev/null")
 	}
 	return p
 }
@@ -146,13 +147,13 @@ func (g clientGrammar) call() clientCall {
 	var c clientCall
 	for n := range 1 + max(0, g.IntN(5)-2) {
 		if n > 0 {
-			c.text += pick(g.Rand, " && ", " || ", "; ", " | ", " |& ", " & ", "\n", "&&", ";")
+			c.text += wiringtest.Pick(g.Rand, " && ", " || ", "; ", " | ", " |& ", " & ", "\n", "&&", ";")
 		}
 		p := g.part()
 		text := p.String()
 		if g.IntN(12) == 0 {
 			p.nested = true
-			text = fmt.Sprintf(pick(g.Rand, "(%s)", "{ %s; }", "if true; then %s; fi", "for i in 1; do %s; done"), text)
+			text = fmt.Sprintf(wiringtest.Pick(g.Rand, "(%s)", "{ %s; }", "if true; then %s; fi", "for i in 1; do %s; done"), text)
 			if strings.HasPrefix(text, "if") {
 				c.parts = append(c.parts, clientPart{words: []string{"true"}, nested: true})
 			}
@@ -170,7 +171,7 @@ func (g clientGrammar) call() clientCall {
 }
 
 func (g clientGrammar) rule() clientRule {
-	r := clientRule{key: pick(g.Rand, "deny", "ask", "allow"), tool: "Bash"}
+	r := clientRule{key: wiringtest.Pick(g.Rand, "deny", "ask", "allow"), tool: "Bash"}
 	p := g.part()
 	words := p.words
 	if g.IntN(8) == 0 {
@@ -192,7 +193,7 @@ func (g clientGrammar) rule() clientRule {
 	case 8:
 		r.spec = "* " + words[len(words)-1]
 	case 9:
-		r.spec = pick(g.Rand, "", "*", ":*", "()", "git:* push", "rm -rf && ls", `git \*`, " ls", "ls ", "* *", "git * x:*", "ls > *", "**", "X=1 *", "echo 'a*")
+		r.spec = wiringtest.Pick(g.Rand, "", "*", ":*", "()", "git:* push", "rm -rf && ls", `git \*`, " ls", "ls ", "* *", "git * x:*", "ls > *", "**", "X=1 *", "echo 'a*")
 	}
 	return r
 }
@@ -265,7 +266,7 @@ func clientPolicy(t *testing.T, sets [][]clientRule) (*review.Policy, []*importe
 		m := importClient(t, fmt.Sprintf("list%d", n), rules)
 		layer, all = append(layer, fmt.Sprintf("access/list%d.yaml", n), m.file), append(all, m)
 	}
-	return policyOf(t, layerOf("user", layer...)), all
+	return wiringtest.PolicyOf(t, wiringtest.LayerOf("user", layer...)), all
 }
 
 // found is the answer of each list about a call, by the list's index.
@@ -318,14 +319,14 @@ func TestImportedPermissionsAsTheClient(t *testing.T) {
 	}
 	c := &classify.Classifier{World: classify.System{Home: "/home/anna"}, MAC: mac, Rows: bundles.BuiltInRows()}
 	counts := map[string]int{}
-	commands := some(500, 5000)
+	commands := sweep.Some(500, 5000)
 	sweep.Count(t, "commands").Add(int64(commands))
 	for i := range 5000 {
 		call := g.call()
 		if !sweep.Has(i, 10) {
 			continue
 		}
-		got := found(t, policy, c, lists, shell(call.text), "/srv/shop")
+		got := found(t, policy, c, lists, wiringtest.Shell(call.text), "/srv/shop")
 		for n, m := range lists {
 			want := call.answer(m.rules)
 			counts[want]++
@@ -395,15 +396,15 @@ func fileAnswer(rules []clientRule, tool, file, cwd string) string {
 // with REVIEWER_EVERY=1.
 func TestImportedPermissionsOfFilesAsTheClient(t *testing.T) {
 	g := rand.New(rand.NewPCG(2, 71))
-	name := func() string { return pick(g, "a", "b", "src", "docs", "a.go", "b.md", ".env", "ab") }
+	name := func() string { return wiringtest.Pick(g, "a", "b", "src", "docs", "a.go", "b.md", ".env", "ab") }
 	var sets [][]clientRule
 	for range 30 {
 		var rules []clientRule
 		for range 1 + g.IntN(4) {
-			r := clientRule{key: pick(g, "deny", "ask", "allow"), tool: pick(g, "Read", "Edit", "Edit", "Write", "Glob")}
+			r := clientRule{key: wiringtest.Pick(g, "deny", "ask", "allow"), tool: wiringtest.Pick(g, "Read", "Edit", "Edit", "Write", "Glob")}
 			var parts []string
 			for range 1 + g.IntN(3) {
-				parts = append(parts, pick(g, name(), name(), "*", "*.md", "[ab]", "?", "**"))
+				parts = append(parts, wiringtest.Pick(g, name(), name(), "*", "*.md", "[ab]", "?", "**"))
 			}
 			if parts[0] == "**" && len(parts) == 1 {
 				parts = append(parts, name())
@@ -412,7 +413,7 @@ func TestImportedPermissionsOfFilesAsTheClient(t *testing.T) {
 			if r.key == "allow" && len(parts) == 1 {
 				bases = bases[:5] // ./name allows only in the folder itself: what more Claude Code allows is unknown
 			}
-			r.spec = pick(g, bases...) + strings.Join(parts, "/")
+			r.spec = wiringtest.Pick(g, bases...) + strings.Join(parts, "/")
 			rules = append(rules, r)
 		}
 		sets = append(sets, rules)
@@ -424,15 +425,15 @@ func TestImportedPermissionsOfFilesAsTheClient(t *testing.T) {
 	}
 	c := &classify.Classifier{World: classify.System{Home: "/home/anna"}, MAC: mac, Rows: bundles.BuiltInRows()}
 	counts := map[string]int{}
-	calls := some(300, 3000)
+	calls := sweep.Some(300, 3000)
 	sweep.Count(t, "calls of file tools").Add(int64(calls))
 	for i := range 3000 {
-		tool, file := pick(g, "Read", "Edit", "Write"), pick(g, "/srv/shop/", "/srv/shop/", "/srv/shop/src/", "/home/anna/", "/home/bob/", "/", "/srv/")+name()
+		tool, file := wiringtest.Pick(g, "Read", "Edit", "Write"), wiringtest.Pick(g, "/srv/shop/", "/srv/shop/", "/srv/shop/src/", "/home/anna/", "/home/bob/", "/", "/srv/")+name()
 		for range g.IntN(3) {
 			file += "/" + name()
 		}
 		e := files(tool, file)[0]
-		e.CWD = pick(g, "/srv/shop", "/srv/shop", "/srv/shop/src", "/srv/docs")
+		e.CWD = wiringtest.Pick(g, "/srv/shop", "/srv/shop", "/srv/shop/src", "/srv/docs")
 		if !sweep.Has(i, 10) {
 			continue
 		}
