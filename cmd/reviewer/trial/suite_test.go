@@ -1,4 +1,4 @@
-package main
+package trial
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
@@ -23,7 +24,7 @@ var suiteClass = regexp.MustCompile(`^# ([EF][0-9]{2}) `)
 // class of all cases from there on.
 func suite(t *testing.T, name string) []suiteCase {
 	t.Helper()
-	text, err := os.ReadFile(root + "/engine/classify/testdata/shell/" + name + ".txt")
+	text, err := os.ReadFile("../../../engine/classify/testdata/shell/" + name + ".txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func (s suiteTable) String() string {
 // decide takes a suite through the built-in policy, each case in a session of
 // its own.
 func (s suiteTable) decide(t *testing.T, list []suiteCase, wrong func(suiteCase, *engine.Decision) bool) {
-	for i, d := range decisions(t, policyOf(t), eventsOf(list)...) {
+	for i, d := range decisions(t, wiringtest.PolicyOf(t), eventsOf(list)...) {
 		s.add(list[i].class, d.Decision)
 		if wrong(list[i], d) {
 			t.Errorf("%s: %s, by %v\n%s", list[i].class, d.Decision, d.RuleIDs(), list[i].command)
@@ -102,7 +103,7 @@ func stopped(v engine.Verdict) bool {
 // third, and each with REVIEWER_EVERY=1 (`make fidelity`).
 func TestEvasionsAreStopped(t *testing.T) {
 	table := suiteTable{}
-	list := nth(suite(t, "evasions"), some(3, 1))
+	list := sweep.Nth(suite(t, "evasions"), sweep.Some(3, 1))
 	sweep.Count(t, "evasions").Add(int64(len(list)))
 	table.decide(t, list, func(_ suiteCase, d *engine.Decision) bool { return !stopped(d.Decision) })
 }
@@ -165,7 +166,7 @@ func TestSameEffectThroughTools(t *testing.T) {
 			events = append(events, engine.Event{Harness: "claude-code", Phase: engine.PhasePre, Call: effect, Tool: tool, Args: raw, CWD: "/srv/shop"})
 		}
 	}
-	for i, d := range decisions(t, policyOf(t), events...) {
+	for i, d := range decisions(t, wiringtest.PolicyOf(t), events...) {
 		if !stopped(d.Decision) {
 			t.Errorf("%s: %s", names[i], d.Decision)
 		}

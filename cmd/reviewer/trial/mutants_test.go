@@ -1,4 +1,4 @@
-package main
+package trial
 
 import (
 	"encoding/base64"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
@@ -152,7 +153,7 @@ func mutated(g *rand.Rand, words []string, spell, run []string) (code, how strin
 // No way of writing a dangerous command makes the built-in policy let it run: 300
 // generated ones are tried, 3,000 with REVIEWER_EVERY=1 (`make fidelity`).
 func TestMutantsAreStopped(t *testing.T) {
-	mutants := some(300, 3000)
+	mutants := sweep.Some(300, 3000)
 	g := rand.New(rand.NewPCG(11, 12))
 	spell, run := sortedKeys(wordMutations()), sortedKeys(codeMutations())
 	seeds := mutantSeeds()
@@ -169,7 +170,7 @@ func TestMutantsAreStopped(t *testing.T) {
 		}
 	}
 	kept := 0
-	for i, d := range decisions(t, policyOf(t), eventsOf(list)...) {
+	for i, d := range decisions(t, wiringtest.PolicyOf(t), eventsOf(list)...) {
 		switch {
 		case stopped(d.Decision):
 			kept++
@@ -192,7 +193,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 func eventsOf(list []suiteCase) []engine.Event {
 	var events []engine.Event
 	for i, c := range list {
-		e := shell(c.command)
+		e := wiringtest.Shell(c.command)
 		e.Call = fmt.Sprint("case", i)
 		events = append(events, e)
 	}

@@ -1,4 +1,4 @@
-package main
+package trial
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cel"
@@ -23,34 +22,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/agent-reviewer/reviewer/engine/sweep"
-	"github.com/agent-reviewer/reviewer/rego"
 )
-
-// policyOf compiles the built-in policy with layers over it, each a file
-// system with the name of its layer.
-func policyOf(t *testing.T, layers ...layerFiles) *review.Policy {
-	t.Helper()
-	var list []wiringtest.Layer
-	for _, l := range layers {
-		list = append(list, wiringtest.Layer{Name: l.name, Files: l.files})
-	}
-	return wiringtest.PolicyOf(t, list...)
-}
-
-func reopened(ctx context.Context, modules map[string]string, data map[string]any) (*rego.Host, error) {
-	return wiringtest.Reopened(ctx, modules, data)
-}
-
-type layerFiles struct {
-	name  string
-	files fstest.MapFS
-}
-
-func layerOf(name string, files ...string) layerFiles {
-	return layerFiles{name, wiringtest.LayerOf(name, files...).Files}
-}
-
-func shell(command string) engine.Event { return wiringtest.Shell(command) }
 
 func written(path string) engine.Event {
 	return engine.Event{Harness: "claude-code", Phase: engine.PhasePre, Call: path, Tool: "Write", CWD: "/srv/shop",
@@ -78,8 +50,8 @@ func decisions(t *testing.T, p *review.Policy, events ...engine.Event) []*engine
 
 // The checks of the design that the policy implements, from the call to the score.
 func TestSeedChecks(t *testing.T) {
-	p := policyOf(t)
-	nowhere := shell("rm /important/file.txt")
+	p := wiringtest.PolicyOf(t)
+	nowhere := wiringtest.Shell("rm /important/file.txt")
 	nowhere.CWD = ""
 	d := decisions(t, p, nowhere, written("/outside/scope/file.txt"))
 	if r := d[0].Risk; r.Score <= 0.7 || r.Level != "high" {
@@ -92,7 +64,7 @@ func TestSeedChecks(t *testing.T) {
 
 // What every user of the policy meets on the first day.
 func TestDefaultDecisions(t *testing.T) {
-	p := policyOf(t)
+	p := wiringtest.PolicyOf(t)
 	for _, test := range []struct {
 		command string
 		want    engine.Verdict
@@ -114,7 +86,7 @@ func TestDefaultDecisions(t *testing.T) {
 		{"cat ~/.ssh/id_rsa", engine.Ask, "credential_access"},
 		{"echo x >> ~/.bashrc", engine.Ask, "persistence"},
 	} {
-		d := decisions(t, p, shell(test.command))[0]
+		d := decisions(t, p, wiringtest.Shell(test.command))[0]
 		first := ""
 		if len(d.Rules) > 0 {
 			first = d.Rules[0].ID
@@ -169,7 +141,7 @@ func commandsOf() []engine.Event {
 		"git push", "git reset --hard", "sudo systemctl stop db", "npm install left-pad", "eval $X", "kill 1", "docker system prune -a --volumes",
 		"echo x > ~/.aws/config", "env", "mkdir -p a/b", "sleep 100 &", "make",
 	} {
-		list = append(list, shell(command))
+		list = append(list, wiringtest.Shell(command))
 	}
 	return append(list, written("/srv/shop/a.go"), written("/home/anna/x"), written("/etc/passwd"))
 }
@@ -193,7 +165,7 @@ func randomSettings(g *rand.Rand) string {
 	return strings.Join(lines[:1+g.IntN(len(lines))], "\n")
 }
 
-func pick(g *rand.Rand, words ...string) string { return wiringtest.Pick(g, words...) }
+var pick = wiringtest.Pick
 
 // The project's layer is writable by the agent that it judges: whatever is in
 // its settings, no decision and no answer is milder than without it. Eight random
@@ -201,7 +173,7 @@ func pick(g *rand.Rand, words ...string) string { return wiringtest.Pick(g, word
 func TestProjectNeverLoosens(t *testing.T) {
 	g := rand.New(rand.NewPCG(5, 6))
 	events := commandsOf()
-	without := decisions(t, policyOf(t), events...)
+	without := decisions(t, wiringtest.PolicyOf(t), events...)
 	stricter := 0
 	count := sweep.Count(t, "random settings of a project")
 	for i := range 24 {
@@ -210,7 +182,7 @@ func TestProjectNeverLoosens(t *testing.T) {
 			continue
 		}
 		count.Add(1)
-		for i, d := range decisions(t, policyOf(t, layerOf(bundles.Project, "settings.yaml", settings)), events...) {
+		for i, d := range decisions(t, wiringtest.PolicyOf(t, wiringtest.LayerOf(bundles.Project, "settings.yaml", settings)), events...) {
 			if d.Decision.Strictness() < without[i].Decision.Strictness() || d.Enforced.Strictness() < without[i].Enforced.Strictness() {
 				t.Errorf("%s: %s, answered %s; without the project %s, answered %s\n%s",
 					events[i].Call, d.Decision, d.Enforced, without[i].Decision, without[i].Enforced, settings)
@@ -231,7 +203,7 @@ func TestProjectNeverLoosens(t *testing.T) {
 // A project's own rules, exceptions and data do not loosen either, but where a
 // rule says so.
 func TestProjectsRulesOnlyTighten(t *testing.T) {
-	project := layerOf(bundles.Project,
+	project := wiringtest.LayerOf(bundles.Project,
 		"rules/a.yaml", "- {id: our.make, severity: low, decision: ask, message: '{command}', match: {commands: [make]}}\n- {id: our.allow, severity: low, decision: allow, match: {phases: [pre]}}",
 		"a.rego", `package policies.project
 
@@ -245,7 +217,7 @@ exceptions contains {"rule": id} if {
 }
 `)
 	events := commandsOf()
-	without, with := decisions(t, policyOf(t), events...), decisions(t, policyOf(t, project), events...)
+	without, with := decisions(t, wiringtest.PolicyOf(t), events...), decisions(t, wiringtest.PolicyOf(t, project), events...)
 	loosened := map[string]bool{}
 	for i, d := range with {
 		if d.Decision.Strictness() < without[i].Decision.Strictness() {
@@ -292,7 +264,7 @@ func TestBrokenLayers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		layer, err := bundles.Load(layerOf(bundles.User, test.files...).files, bundles.User)
+		layer, err := bundles.Load(wiringtest.LayerOf(bundles.User, test.files...).Files, bundles.User)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,11 +283,11 @@ func TestBrokenLayers(t *testing.T) {
 
 // A rule of a layer that fails while it is evaluated fires, with its strictest decision.
 func TestFailingLayer(t *testing.T) {
-	p := policyOf(t, layerOf(bundles.User, "a.rego", `package policies.user
+	p := wiringtest.PolicyOf(t, wiringtest.LayerOf(bundles.User, "a.rego", `package policies.user
 
 findings contains {"id": "broken", "decision": "warn", "message": "m"} if regex.match(concat("", ["(", input.event.tool]), "x")
 `))
-	d := decisions(t, p, shell("ls"))[0]
+	d := decisions(t, p, wiringtest.Shell("ls"))[0]
 	if d.Decision != engine.Block || d.Enforced != engine.Block || len(d.Errors) != 1 || d.Errors[0].Rule != "broken" {
 		t.Errorf("%s, answered %s, errors %+v", d.Decision, d.Enforced, d.Errors)
 	}
