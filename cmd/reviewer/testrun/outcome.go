@@ -151,7 +151,10 @@ func (r *runner) report(file string) error {
 	for _, part := range []struct {
 		title string
 		lines []string
-	}{{"Sweeps, with the processor time of the test's process meanwhile", r.sweeps}, {fmt.Sprintf("Tests that took %s or more", longTest), r.long}} {
+	}{
+		{"Sweeps, with the processor time of the test's process meanwhile", r.sweeps},
+		{fmt.Sprintf("Tests that took %s or more", longTest), r.long},
+	} {
 		fmt.Fprintf(&b, "\n%s:\n", part.title)
 		for _, line := range part.lines {
 			fmt.Fprintf(&b, "  %s\n", line)
