@@ -43,9 +43,11 @@ func Check(s Sources) ([]*engine.Problem, RuleSet) {
 	for _, name := range slices.Sorted(maps.Keys(s.Modules)) {
 		c.parse(name)
 	}
-	sound := c.compile()
+	sound, typed := c.compile()
 	c.walk(c.leniently())
-	c.typed(sound)
+	if !typed {
+		c.typed(sound)
+	}
 	c.annotated()
 	rules := c.ruleHeads()
 	return c.sorted(), rules
@@ -161,16 +163,31 @@ func (c *checker) inRoot(name string, m *ast.Module) {
 const maxRounds = 12
 
 // compile compiles as in production, and returns the modules without the rules that do
-// not compile. Rules that only strict mode rejects stay.
-func (c *checker) compile() map[string]*ast.Module {
-	compiler := func() *ast.Compiler {
-		return ast.NewCompiler().WithCapabilities(Capabilities()).WithSkipStages(ast.StageCheckTypes)
-	}
+// not compile. Rules that only strict mode rejects stay. Without any error, which is usual,
+// one compilation checks the types, too.
+func (c *checker) compile() (sound map[string]*ast.Module, typed bool) {
 	modules := c.apart()
-	if left := c.rounds(modules, func() *ast.Compiler { return compiler().WithStrict(true) }); maps.Equal(left, modules) {
-		return left
+	all := c.typing().WithStrict(true)
+	if all.Compile(modules); !all.Failed() {
+		return modules, true
 	}
-	return c.rounds(modules, compiler)
+	compiler := func() *ast.Compiler {
+		return ast.NewCompiler().WithCapabilities(Capabilities()).WithSkipStages(append(slices.Clone(indices), ast.StageCheckTypes)...)
+	}
+	if left := c.rounds(modules, func() *ast.Compiler { return compiler().WithStrict(true) }); maps.Equal(left, modules) {
+		return left, false
+	}
+	return c.rounds(modules, compiler), false
+}
+
+// indices are the stages of a compilation that only make evaluations faster.
+var indices = []ast.StageID{ast.StageBuildRuleIndices, ast.StageBuildComprehensionIndices}
+
+// typing returns a compiler that checks types, those of the input included.
+func (c *checker) typing() *ast.Compiler {
+	schemas := ast.NewSchemaSet()
+	schemas.Put(ast.SchemaRootRef, c.schema)
+	return ast.NewCompiler().WithCapabilities(Capabilities()).SetErrorLimit(0).WithSchemas(schemas).WithSkipStages(indices...)
 }
 
 // leniently compiles as much as possible for examination: including rules that
@@ -259,9 +276,7 @@ func (c *checker) missing(path string) bool {
 // typed runs OPA's own type checker, which has the types of built-ins, on the modules
 // that compiled.
 func (c *checker) typed(modules map[string]*ast.Module) {
-	schemas := ast.NewSchemaSet()
-	schemas.Put(ast.SchemaRootRef, c.schema)
-	compiler := ast.NewCompiler().WithCapabilities(Capabilities()).SetErrorLimit(0).WithSchemas(schemas)
+	compiler := c.typing()
 	compiler.Compile(modules)
 	for _, e := range compiler.Errors {
 		if e.Code == ast.TypeErr && (e.Location == nil || !c.reportedAt(e.Location)) {

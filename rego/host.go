@@ -2,6 +2,7 @@ package rego
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -104,7 +105,58 @@ func newValueCache(ctx context.Context) cache.InterQueryValueCache {
 	})
 }
 
+// compilations are the newest ones of this process, the newest last. Often the same modules are
+// opened over several data documents: by a comparison of two policies that differ in their
+// settings, or for each case that has its own. Nothing changes a compiler after its compilation.
+var compilations struct {
+	mu   sync.Mutex
+	kept []compilation
+}
+
+type compilation struct {
+	digest   [sha256.Size]byte
+	compiler *ast.Compiler
+}
+
+// maxCompilations limits how many are kept.
+const maxCompilations = 4
+
 func compileModules(modules map[string]string, leaveOut ...ast.StageID) (*ast.Compiler, error) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q", leaveOut)
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		fmt.Fprintf(h, "%q%q", name, modules[name])
+	}
+	one := compilation{digest: [sha256.Size]byte(h.Sum(nil))}
+	if one.compiler = compiledBefore(one.digest); one.compiler != nil {
+		return one.compiler, nil
+	}
+	var err error
+	if one.compiler, err = compileNew(modules, leaveOut...); err != nil {
+		return nil, err
+	}
+	compilations.mu.Lock()
+	defer compilations.mu.Unlock()
+	compilations.kept = append(compilations.kept, one)
+	if len(compilations.kept) > maxCompilations {
+		compilations.kept = slices.Delete(compilations.kept, 0, 1)
+	}
+	return one.compiler, nil
+}
+
+func compiledBefore(digest [sha256.Size]byte) *ast.Compiler {
+	compilations.mu.Lock()
+	defer compilations.mu.Unlock()
+	i := slices.IndexFunc(compilations.kept, func(c compilation) bool { return c.digest == digest })
+	if i < 0 {
+		return nil
+	}
+	found := compilations.kept[i]
+	compilations.kept = append(slices.Delete(compilations.kept, i, i+1), found)
+	return found.compiler
+}
+
+func compileNew(modules map[string]string, leaveOut ...ast.StageID) (*ast.Compiler, error) {
 	parsed, err := parseModules(modules)
 	errs := []error{err}
 	for _, name := range slices.Sorted(maps.Keys(parsed)) {

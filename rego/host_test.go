@@ -3,6 +3,7 @@ package rego
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -46,6 +47,42 @@ decision := {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// Modules that were compiled before are not compiled again, and decide by the data that they are
+// opened over; other modules, and a broken one, are never taken for them. All at once.
+func TestCompilationsAreShared(t *testing.T) {
+	decision := func(agent string, n int) map[string]string {
+		return policy(fmt.Sprintf(`decision := {"decision": "warn", "enforced": "warn", "text": sprintf("%s %d %%v", [data.reviewer.x])}`, agent, n))
+	}
+	if a, b := compiled(t, decision("a", 0), nil), compiled(t, decision("a", 0), nil); a.compiler != b.compiler {
+		t.Error("the same modules were compiled twice")
+	}
+	var all sync.WaitGroup
+	for i := range 4 * maxCompilations {
+		all.Go(func() {
+			for _, n := range []int{i % (maxCompilations + 2), 0} {
+				h, err := Compile(context.Background(), decision("n", n), map[string]any{"reviewer": map[string]any{"x": i}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := h.Decide(context.Background(), &engine.Input{}, nil)
+				if want := fmt.Sprintf("n %d %d", n, i); err != nil || got.Text != want {
+					t.Errorf("%q, want %q, %v", got.Text, want, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for range 2 {
+		if _, err := Compile(context.Background(), policy("decision := nothing"), nil); err == nil {
+			t.Error("a broken module was compiled")
+		}
+	}
+	if len(compilations.kept) > maxCompilations {
+		t.Errorf("%d compilations are kept", len(compilations.kept))
 	}
 }
 

@@ -2,10 +2,25 @@
 
 package main
 
-import "testing"
+import (
+	"os"
+	"syscall"
+	"testing"
+)
 
-// programs are those that scripts use and that a system has not.
-func programs() map[string]func() { return nil }
+// systemPrograms are those that scripts use and that a system has not.
+func systemPrograms() map[string]func() { return nil }
+
+// putProgram makes this binary a program of another name.
+func putProgram(self, path string) error {
+	if os.Link(self, path) == nil {
+		return nil
+	}
+	return copyProgram(self, path)
+}
+
+// become replaces this process by a program, with the same arguments.
+func become(program string) error { return syscall.Exec(program, os.Args, os.Environ()) }
 
 // workdirRoot is the folder for the files of scripts; empty: the usual one.
 func workdirRoot(*testing.T) string { return "" }

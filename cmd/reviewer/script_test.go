@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -35,12 +33,20 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets the tests start this binary as the program reviewer.
+// TestMain lets the tests start this binary as the programs of the scripts.
 func TestMain(m *testing.M) {
-	commands := map[string]func(){"reviewer": main, "claude": asClient, "reviewer-hook": asHookClient, "impostor": asImpostor, "fake-qwen": asQwen}
-	maps.Copy(commands, programs())
-	maps.Copy(commands, escapes())
-	testscript.Main(m, commands)
+	programs := map[string]func(){"reviewer": main, "claude": asClient, "reviewer-hook": asHookClient, "impostor": asImpostor, "fake-qwen": asQwen}
+	maps.Copy(programs, systemPrograms())
+	maps.Copy(programs, escapes())
+	if program := programs[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")]; program != nil {
+		program()
+		os.Exit(0)
+	}
+	code, err := runAll(m, programs)
+	if err != nil {
+		panic(err)
+	}
+	os.Exit(code)
 }
 
 // asClient is a client as far as a hook can tell: a program of its name that starts
@@ -86,15 +92,10 @@ func asImpostor() {
 // filled in where a *.json or *.jsonl file names it.
 const scripts = "../../testdata/script"
 
-// Each script runs with REVIEWER_EVERY=1 (`make fidelity`), and if -run names it;
-// else every fourth.
 func TestScript(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
+	files, err := filepath.Glob(filepath.Join(atStart.repository, "testdata", "script", "*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d scripts, %v", len(files), err)
-	}
-	if named := flag.Lookup("test.run").Value.String(); named == "" {
-		files = nth(files, some(4, 1))
 	}
 	testscript.Run(t, testscript.Params{
 		Files:              forSystem(t, files),
@@ -112,14 +113,6 @@ func nth[T any](list []T, n int) []T {
 }
 
 func setUp(e *testscript.Env) error {
-	program, err := exec.LookPath("reviewer")
-	if err != nil {
-		return err
-	}
-	repository, err := filepath.Abs("../..")
-	if err != nil {
-		return err
-	}
 	for _, dir := range []string{"shop", "home"} {
 		if err := os.MkdirAll(filepath.Join(e.WorkDir, dir), 0o755); err != nil {
 			return err
@@ -127,8 +120,8 @@ func setUp(e *testscript.Env) error {
 	}
 	e.Vars = append(e.Vars,
 		"HOME="+filepath.Join(e.WorkDir, "home"), "REVIEWER_HOME="+filepath.Join(e.WorkDir, "state"),
-		"BIN="+filepath.Dir(program), "TESTDATA="+filepath.Join(repository, "testdata"),
-		"DEFAULT_POLICY="+filepath.Join(repository, "bundles", "default"), "REVIEWER_NO_RESIDENT=1",
+		"PATH="+atStart.path, "BIN="+atStart.programs, "TESTDATA="+filepath.Join(atStart.repository, "testdata"),
+		"DEFAULT_POLICY="+filepath.Join(atStart.repository, "bundles", "default"), "REVIEWER_NO_RESIDENT=1",
 	)
 	return fillIn(e.WorkDir)
 }
@@ -154,6 +147,8 @@ func fillIn(work string) error {
 // with that tag, and [person]: no agent started these tests, so that what only a
 // person may do can be done.
 func condition(name string) (bool, error) {
+	here.Lock()
+	defer here.Unlock()
 	switch name {
 	case "root":
 		return os.Geteuid() == 0, nil
@@ -200,6 +195,8 @@ func canLink() bool {
 
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
+		"reviewer": reviewerHere,
+		"claude":   claude,
 		"exits":    exits,
 		"valid":    valid,
 		"agent":    agent,
@@ -239,17 +236,23 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("nobody listens at %s", args[0])
 }
 
+// claude PROGRAM [ARG…] is a client that runs a program.
+func claude(ts *testscript.TestScript, neg bool, args []string) {
+	if code := runProgram(ts, "claude", args); (code != 0) != neg {
+		ts.Fatalf("exit code %d", code)
+	}
+}
+
 // exits CODE PROGRAM [ARG…] runs a program that ends with this exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM [ARG…]")
 	}
-	err := ts.Exec(args[1], args[2:]...)
 	code := 0
-	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
-		code = e.ExitCode()
+	if args[1] == "reviewer" {
+		code = runReviewer(ts, args[2:])
 	} else {
-		ts.Check(err)
+		code = runProgram(ts, args[1], args[2:])
 	}
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
@@ -274,11 +277,18 @@ func agent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	file := ts.Getenv("WORK") + "/call.json"
 	ts.Check(os.WriteFile(file, doc, 0o644))
-	want := "0"
-	if neg {
-		want = "2"
+	hook, code, want := []string{"hook", "claude-code", "PreToolUse"}, 0, 0
+	if ownProcess(ts, hook) {
+		code = runProgram(ts, "sh", []string{"-c", `exec reviewer hook claude-code PreToolUse <"$0"`, file})
+	} else {
+		code = runHere(ts, string(doc), hook)
 	}
-	exits(ts, false, []string{want, "sh", "-c", `exec reviewer hook claude-code PreToolUse <"$0"`, file})
+	if neg {
+		want = 2
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
 }
 
 // capture NAME REGEXP sets a variable to what the expression's first group

@@ -21,11 +21,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// programs are those of the scripts: among them a shell of POSIX, as Git Bash is on
+// systemPrograms are those of the scripts: among them a shell of POSIX, as Git Bash is on
 // machines of people, which knows a few programs of Unix itself.
-func programs() map[string]func() {
+func systemPrograms() map[string]func() {
 	return map[string]func(){"sh": asShell, "reviewer": asReviewer, "claude": asVersionedClient}
 }
+
+// putProgram makes this binary a program of another name.
+func putProgram(self, path string) error { return copyProgram(self, path+".exe") }
+
+// become does nothing: here, each command of a script has a process of its own.
+func become(string) error { return nil }
 
 // asVersionedClient is asClient with a version: $VERSION, if it is set. Elsewhere the
 // client of the scripts is a shell script.

@@ -8,12 +8,15 @@ package lint
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cel"
@@ -250,19 +253,73 @@ func (p *policy) checkedModules() func() ([]*engine.Problem, rego.RuleSet) {
 	sources := rego.Sources{
 		Modules: modules, Data: p.effective.Data, Words: p.vocabulary(), Broken: p.effective.Broken(), MayContain: p.effective.MayContain,
 	}
-	type result struct {
-		found []*engine.Problem
-		rules rego.RuleSet
-	}
-	done := make(chan result, 1)
-	go func() {
-		found, rules := rego.Check(sources)
-		done <- result{found, rules}
-	}()
+	done := make(chan checkedRego, 1)
+	go func() { done <- checks.of(p.digest(modules), sources) }()
 	return func() ([]*engine.Problem, rego.RuleSet) {
 		r := <-done
-		return r.found, r.rules
+		var found []*engine.Problem
+		for _, problem := range r.found {
+			found = append(found, &problem)
+		}
+		return found, r.rules
 	}
+}
+
+// digest identifies what the result of a check of Rego depends on: the files of the layers, and
+// their tests, which are among the modules. Empty: a layer has no digest, because of its files' names.
+func (p *policy) digest(modules map[string]string) string {
+	h := sha256.New()
+	for _, l := range p.effective.Layers {
+		if l.Digest == "" {
+			return ""
+		}
+		fmt.Fprintf(h, "%q%q", l.Layer, l.Digest)
+	}
+	for _, name := range sortedKeys(modules) {
+		fmt.Fprintf(h, "%q%q", name, modules[name])
+	}
+	return string(h.Sum(nil))
+}
+
+// checkedRego is the result of a check of Rego.
+type checkedRego struct {
+	found []engine.Problem
+	rules rego.RuleSet
+}
+
+// checks are the checks of Rego that this process did.
+var checks = results{byDigest: map[string]checkedRego{}}
+
+type results struct {
+	mu       sync.Mutex
+	byDigest map[string]checkedRego
+}
+
+// maxResults limits the results that are kept.
+const maxResults = 100
+
+func (r *results) of(digest string, sources rego.Sources) checkedRego {
+	r.mu.Lock()
+	before, there := r.byDigest[digest]
+	r.mu.Unlock()
+	if there {
+		return before
+	}
+	found, rules := rego.Check(sources)
+	result := checkedRego{rules: rules}
+	for _, problem := range found {
+		result.found = append(result.found, *problem)
+	}
+	if digest == "" {
+		return result
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.byDigest) >= maxResults {
+		clear(r.byDigest)
+	}
+	r.byDigest[digest] = result
+	return result
 }
 
 // modules adds the problems found in Rego, and checks the rows that no Rego refers to.

@@ -124,3 +124,27 @@ func TestShipped(t *testing.T) {
 		t.Errorf("%d rules were looked at", r.Rules)
 	}
 }
+
+// A check that is repeated in a process finds the same, and a change of one layer's file is seen
+// although everything else was checked before.
+func TestRepeatedCheck(t *testing.T) {
+	for _, files := range []map[string]string{
+		{"a.rego": "package policies.user\n\nx := inputt.tool\n"},
+		{"a.rego": "package policies.user\n\nx := input.tool\n", "a_test.rego": "package policies.user_test\n\ntest_x if inputt.tool == 1\n"},
+		{"programs/quay.yaml": "quay:\n  flagz: [--berth value]\n"},
+	} {
+		once := checked(bundles.User, files)
+		if len(once) == 0 {
+			t.Errorf("no problem in %q", files)
+		}
+		if again := checked(bundles.User, files); !slices.Equal(again, once) {
+			t.Errorf("%q: the second check found %v, the first %v", files, again, once)
+		}
+		for name, text := range files {
+			files[name] = strings.NewReplacer("inputt", "input", "flagz", "flags", "user_test", "user").Replace(text)
+		}
+		if right := checked(bundles.User, files); slices.EqualFunc(right, once, func(a, b report.Problem) bool { return a.Message == b.Message }) {
+			t.Errorf("%q: still %v", files, right)
+		}
+	}
+}
