@@ -10,11 +10,14 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: help build demo test unit product sandbox race lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines precompiled programs cross release release-check wine wine-part clean
+.PHONY: help build check demo test unit product sandbox race lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines precompiled programs cross release release-check wine wine-part clean
 
 build: ## the static binary, and the small client that an agent's hooks start
 	$(BUILD) -o $(BIN) ./cmd/reviewer
 	$(BUILD) -o $(BIN)-hook ./cmd/reviewer-hook
+
+check: build ## one rule of the built-in policy in seconds: lint, examples, cases, Rego tests and mutants; RULE is its id
+	@$(BIN) policy test bundles/default --rule "$(or $(RULE),$(error set RULE=ID))" $(ARGS)
 
 demo: build ## a recorded session, gated call by call, then verified and replayed
 	@testdata/demo/demo.sh $(BIN)

@@ -74,6 +74,21 @@ func Compile(conditions []Condition) (*Host, error) {
 	return h, nil
 }
 
+// Reworded returns a host in which the condition with an id has other expressions. It shares everything else,
+// compiled or not.
+func (h *Host) Reworded(id, when, measure string) *Host {
+	other := *h
+	other.conditions = slices.Clone(h.conditions)
+	for i, c := range h.conditions {
+		if c.ID == id {
+			c.When, c.Measure = when, measure
+			other.conditions[i] = h.prepare(c.Condition)
+		}
+	}
+	other.index = newIndex(other.conditions)
+	return &other
+}
+
 func (h *Host) prepare(c Condition) condition {
 	c.Levels = slices.Clone(c.Levels)
 	slices.SortFunc(c.Levels, func(a, b Level) int { return cmp.Compare(b.At, a.At) })

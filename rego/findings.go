@@ -43,18 +43,23 @@ func completed(c *ast.Compiler) *ast.Compiler {
 				return ast.NewError(ast.CompileErr, r.rule.Location, "%s", r.text)
 			}
 			for name, m := range c.Modules {
-				layer, _, _ := strings.Cut(name, "/")
-				var rules []*ast.Rule
-				for _, r := range m.Rules {
-					rules = append(rules, r)
-					if f := findingOf(r, layer); f != nil && f.incomplete() {
-						rules = append(rules, f.fallback())
-					}
-				}
-				m.Rules = rules
+				complete(name, m)
 			}
 			return nil
 		}})
+}
+
+// complete adds these rules to a module.
+func complete(name string, m *ast.Module) {
+	layer, _, _ := strings.Cut(name, "/")
+	var rules []*ast.Rule
+	for _, r := range m.Rules {
+		rules = append(rules, r)
+		if f := findingOf(r, layer); f != nil && f.incomplete() {
+			rules = append(rules, f.fallback())
+		}
+	}
+	m.Rules = rules
 }
 
 // findingHead is a rule that makes a finding, taken apart.

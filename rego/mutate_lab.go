@@ -15,6 +15,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/rego/precompiled"
 )
 
 // MutationLab compiles a policy and its Rego tests again and again, each time with a
@@ -22,19 +23,17 @@ import (
 type MutationLab struct {
 	mu       sync.Mutex
 	changing map[string]*ast.Module // those that mutants change in place, one at a time
-	modules  map[string]*ast.Module // the policy, as it is written
-	beside   map[string]*ast.Module // its tests
+	modules  map[string]*ast.Module // the policy and its tests, as they are written
 	caps     *ast.Capabilities
 	changes  []*Change
-	tests    []string                             // their names
-	file     map[string]string                    // of a test
-	above    func() (map[string][]ast.Ref, error) // the dependents of a rule, by its path
+	tests    []string // their names
+	whole    func() (*finished, error)
 }
 
 // NewLab parses modules and tests (layer/path -> source). Only modules for
 // which own returns true are changed.
 func NewLab(modules, tests map[string]string, own func(name string) bool) (*MutationLab, error) {
-	l := &MutationLab{changing: map[string]*ast.Module{}, caps: Capabilities(), file: map[string]string{}}
+	l := &MutationLab{changing: map[string]*ast.Module{}, caps: Capabilities()}
 	var err error
 	if l.modules, err = parseModules(modules); err != nil {
 		return nil, err
@@ -45,18 +44,18 @@ func NewLab(modules, tests map[string]string, own func(name string) bool) (*Muta
 			l.changes = append(l.changes, changes(name, l.changing[name])...)
 		}
 	}
-	if l.beside, err = parseModules(tests); err != nil {
+	beside, err := parseModules(tests)
+	if err != nil {
 		return nil, err
 	}
-	uniqueNames(l.beside)
-	l.above = sync.OnceValues(l.dependents)
-	for _, name := range slices.Sorted(maps.Keys(l.beside)) {
-		for _, r := range testRules(map[string]*ast.Module{name: l.beside[name]}) {
-			if _, known := l.file[r.name]; !known && !strings.Contains(r.name, "."+tester.SkipTestPrefix) {
-				l.tests, l.file[r.name] = append(l.tests, r.name), name
-			}
+	uniqueNames(beside)
+	for _, r := range testRules(beside) {
+		if !slices.Contains(l.tests, r.name) && !strings.Contains(r.name, "."+tester.SkipTestPrefix) {
+			l.tests = append(l.tests, r.name)
 		}
 	}
+	maps.Copy(l.modules, beside)
+	l.whole = sync.OnceValues(l.finish)
 	return l, nil
 }
 
@@ -94,52 +93,79 @@ type Changed struct {
 	stale    []ast.Ref // the documents that the change can affect; nil: all
 }
 
-func (l *MutationLab) dependents() (map[string][]ast.Ref, error) {
-	whole, err := l.Compile(nil)
+// finished is the policy and its tests, compiled without a change.
+type finished struct {
+	compiler   *ast.Compiler
+	dependents map[string][]ast.Ref // of a rule, by its path
+	refer      *references
+}
+
+func (l *MutationLab) finish() (*finished, error) {
+	c := completed(ast.NewCompiler().WithCapabilities(l.caps).WithSkipStages(leftOut...))
+	if c.Compile(l.modules); c.Failed() {
+		return nil, c.Errors
+	}
+	return &finished{c, dependents(c), newReferences(l.modules)}, nil
+}
+
+// Compile compiles the policy, together with its tests, with a change (nil: none). An error means that the
+// change does not compile. Only the changed module is compiled: the others are the same as without the change.
+func (l *MutationLab) Compile(m *Change) (*Changed, error) {
+	whole, err := l.whole()
 	if err != nil {
 		return nil, err
 	}
-	return dependents(whole.compiler), nil
-}
-
-// Compile compiles the policy with a change (nil: none), together with the files of
-// tests. An error means that the change does not compile.
-func (l *MutationLab) Compile(m *Change, tests ...string) (*Changed, error) {
-	modules := maps.Clone(l.modules)
-	if m != nil {
-		modules[m.File] = l.apply(m)
+	if m == nil {
+		return &Changed{compiler: whole.compiler}, nil
 	}
-	if len(tests) > 0 {
-		l.addTests(modules, tests)
+	module := l.apply(m)
+	modules := map[string]*ast.Module{m.File: module}
+	for _, name := range whole.refer.of(module) {
+		if name != m.File {
+			modules[name] = stub(l.modules[name])
+		}
 	}
-	c := completed(ast.NewCompiler().WithCapabilities(l.caps).WithSkipStages(leftOut...))
+	c := ast.NewCompiler().WithCapabilities(l.caps).WithSkipStages(append(leftOut[:len(leftOut):len(leftOut)],
+		ast.StageBuildRuleIndices, ast.StageBuildComprehensionIndices)...)
+	c.WithStageAfterID(ast.StageResolveRefs, ast.CompilerStageDefinition{Name: "CompleteFindings", Stage: func(c *ast.Compiler) *ast.Error {
+		complete(m.File, c.Modules[m.File])
+		return nil
+	}})
 	if c.Compile(modules); c.Failed() {
 		return nil, c.Errors
 	}
-	changed := &Changed{compiler: c}
-	if m == nil {
-		return changed, nil
+	p := precompiled.Policy{Modules: maps.Clone(whole.compiler.Modules), Rewritten: maps.Clone(whole.compiler.RewrittenVars)}
+	p.Modules[m.File] = c.Modules[m.File]
+	maps.Copy(p.Rewritten, c.RewrittenVars)
+	all := compilerOf(p, stagesAfter)
+	if all.Failed() {
+		return nil, all.Errors
 	}
-	above, err := l.above()
-	if err != nil {
-		return nil, err
-	}
-	changed.stale = above[m.path]
-	return changed, nil
+	return &Changed{compiler: all, stale: whole.dependents[m.path]}, nil
 }
 
-// addTests adds the files of tests and of their helpers.
-func (l *MutationLab) addTests(modules map[string]*ast.Module, tests []string) {
-	asked, tested := map[string]bool{}, map[string]bool{}
-	for test, file := range l.file {
-		tested[file] = true
-		asked[file] = asked[file] || slices.Contains(tests, test)
-	}
-	for file, m := range l.beside {
-		if asked[file] || !tested[file] {
-			modules[file] = m
+// stub returns a module that compiles quickly and defines the same names.
+func stub(m *ast.Module) *ast.Module {
+	short := m.Copy()
+	short.Imports = nil
+	for _, r := range short.Rules {
+		if r.Default {
+			r.Head.Value = ast.BooleanTerm(true)
+			continue
+		}
+		r.Else, r.Body = nil, ast.NewBody(literal(ast.Boolean(true), r.Loc()))
+		for _, t := range []**ast.Term{&r.Head.Key, &r.Head.Value} {
+			if *t != nil {
+				*t = ast.BooleanTerm(true)
+			}
+		}
+		for i := 1; i < len(r.Head.Reference); i++ {
+			if !isText(r.Head.Reference[i]) {
+				r.Head.Reference[i] = ast.BooleanTerm(true)
+			}
 		}
 	}
+	return short
 }
 
 func (l *MutationLab) apply(m *Change) *ast.Module {

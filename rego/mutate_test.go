@@ -3,6 +3,8 @@ package rego
 import (
 	"context"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
@@ -273,7 +276,7 @@ todo_test_b if false
 	if diff := cmp.Diff(want, l.Tests()); diff != "" {
 		t.Fatal(diff)
 	}
-	whole, err := l.Compile(nil, l.Tests()...)
+	whole, err := l.Compile(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +285,7 @@ todo_test_b if false
 		if m.Operator != mutant.ChangeLiteral || m.Line > 10 {
 			continue
 		}
-		c, err := l.Compile(m, l.Tests()...)
+		c, err := l.Compile(m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,4 +333,49 @@ func TestWhatMatters(t *testing.T) {
 			t.Errorf("%+v: %v, want %v", what, got, wanted)
 		}
 	}
+}
+
+// A change is compiled with stubs of what its module refers to. The result is the same as if all
+// modules were compiled with it, but for the numbers of the compiler's variables.
+func TestChangeCompiledAlone(t *testing.T) {
+	base, err := bundles.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := bundles.Assemble(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := NewLab(e.Modules(), nil, func(string) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(l.Changes()); i += 1 + len(l.Changes())/20 {
+		m := l.Changes()[i]
+		modules := maps.Clone(l.modules)
+		modules[m.File] = l.apply(m)
+		whole := completed(ast.NewCompiler().WithCapabilities(l.caps).WithSkipStages(leftOut...))
+		whole.Compile(modules)
+		alone, err := l.Compile(m)
+		if whole.Failed() || err != nil {
+			if !whole.Failed() || err == nil {
+				t.Errorf("%s:%d: %s -> %s: %v, with all modules %v", m.File, m.Line, m.Before, m.After, err, whole.Errors)
+			}
+			continue
+		}
+		if diff := cmp.Diff(renumbered(whole.Modules[m.File]), renumbered(alone.compiler.Modules[m.File])); diff != "" {
+			t.Errorf("%s:%d: %s -> %s: %s", m.File, m.Line, m.Before, m.After, diff)
+		}
+	}
+}
+
+// renumbered writes a compiled module with the compiler's variables numbered as they occur.
+func renumbered(m *ast.Module) string {
+	names := map[string]string{}
+	return regexp.MustCompile(`__local\d+__`).ReplaceAllStringFunc(m.String(), func(name string) string {
+		if names[name] == "" {
+			names[name] = fmt.Sprintf("local%d", len(names))
+		}
+		return names[name]
+	})
 }

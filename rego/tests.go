@@ -34,7 +34,8 @@ type TestSuite struct {
 // one name are told apart by the tester, and selected together.
 type testRule struct {
 	name    string // data.package.test_x
-	partial bool   // each of its members is a case: their names are unknown before they have run
+	text    string
+	partial bool // each of its members is a case: their names are unknown before they have run
 }
 
 // TestOptions control how tests are run.
@@ -43,6 +44,7 @@ type TestOptions struct {
 	Limit    Limit                  // applies Timeout; nil: it is wall-clock time
 	Parallel int                    // tests at a time; 0: as many as there are processors
 	Selected func(name string) bool // by the full name; nil: all
+	Whole    bool                   // Selected does not select cases, only tests with all their cases
 	Coverage *Coverage              // nil: not asked for
 	Trace    bool                   // results of failed tests contain a trace
 }
@@ -111,10 +113,26 @@ func testRules(modules map[string]*ast.Module) []testRule {
 				continue
 			}
 			full := m.Package.Path.Extend(ref[:i+1]).String()
-			all = append(all, testRule{full, r.Head.DocKind() == ast.PartialObjectDoc})
+			all = append(all, testRule{full, string(r.Location.Text), r.Head.DocKind() == ast.PartialObjectDoc})
 		}
 	}
 	return all
+}
+
+// SelectTests returns the full names of the tests (layer/path -> source) whose text is wanted, and the files
+// with them and with what they use.
+func SelectTests(tests map[string]string, wanted func(text string) bool) (files map[string]string, names map[string]bool, err error) {
+	names = map[string]bool{}
+	some := map[string]bool{}
+	parsed, err := parseModules(tests)
+	for file, m := range parsed {
+		for _, r := range testRules(map[string]*ast.Module{file: m}) {
+			if wanted(r.text) {
+				names[r.name], some[tests[file]] = true, true
+			}
+		}
+	}
+	return Needed(tests, func(text string) bool { return some[text] }), names, err
 }
 
 func testName(name string) bool {
@@ -184,7 +202,7 @@ func (s *TestSuite) Run(ctx context.Context, o TestOptions) ([]TestResult, error
 func (s *TestSuite) chosen(o TestOptions) []string {
 	var names []string
 	for _, r := range s.rules {
-		if o.Selected == nil || r.partial || o.Selected(r.name) {
+		if o.Selected == nil || r.partial && !o.Whole || o.Selected(r.name) {
 			names = append(names, r.name)
 		}
 	}

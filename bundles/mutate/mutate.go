@@ -43,11 +43,11 @@ type document struct {
 
 // Changes lists the changes of a bundle's rows and data that can be made, by file and
 // place. reads reports whether a module reads a path such as /reviewer/risk; other
-// data are left out.
-func Changes(b *bundles.Bundle, reads func(path string) bool, reword Reword) []*Change {
+// data are left out. With ids, only the rows that have them are changed.
+func Changes(b *bundles.Bundle, reads func(path string) bool, reword Reword, ids ...string) []*Change {
 	var all []*Change
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
-		g := &mutation{bundle: b, reads: reads, reword: reword, doc: &document{name: name}}
+		g := &mutation{bundle: b, reads: reads, reword: reword, ids: ids, doc: &document{name: name}}
 		if !g.read() {
 			continue
 		}
@@ -90,6 +90,7 @@ type mutation struct {
 	bundle  *bundles.Bundle
 	reads   func(path string) bool
 	reword  Reword
+	ids     []string // of the rows to change; empty: all
 	doc     *document
 	all     []*Change
 	about   string
@@ -102,6 +103,10 @@ func (g *mutation) read() bool {
 	switch bundles.FileKind(g.doc.name) {
 	case "", bundles.ManifestFile, bundles.RegoFile:
 		return false
+	case bundles.SettingsFile, bundles.DataFile:
+		if len(g.ids) > 0 {
+			return false
+		}
 	}
 	d := yaml.NewDecoder(bytes.NewReader(g.bundle.Files[g.doc.name]))
 	for {
@@ -154,15 +159,22 @@ func (g *mutation) kind() string {
 // rows walks the rows of a file: one, or a list of them.
 func (g *mutation) rows(n *yaml.Node, row func(*yaml.Node)) {
 	if n.Kind == yaml.MappingNode {
-		row(n)
+		if g.wanted(bundles.RowID(n)) {
+			row(n)
+		}
 		return
 	}
 	for _, r := range n.Content {
+		if !g.wanted(bundles.RowID(r)) {
+			continue
+		}
 		g.about, g.path = bundles.RowID(r), g.root()+"/"+bundles.CatalogueKey+"/"+bundles.RowID(r)
 		g.dropRow(n, r)
 		row(r)
 	}
 }
+
+func (g *mutation) wanted(id string) bool { return len(g.ids) == 0 || slices.Contains(g.ids, id) }
 
 func (g *mutation) root() string { return "/" + g.bundle.Root() }
 
@@ -246,13 +258,18 @@ func (g *mutation) list(n *yaml.Node) {
 	}
 	list := bundles.RowID(n)
 	g.about, g.path = list, g.root()+"/"+bundles.AccessKey+"/"+list
-	g.oneOf(bundles.RowValues(n)["default"], mutant.SwapVerdict, bundles.Effects())
+	if g.wanted(list) {
+		g.oneOf(bundles.RowValues(n)["default"], mutant.SwapVerdict, bundles.Effects())
+	}
 	rules := bundles.RowValues(n)["rules"]
 	if rules == nil {
 		return
 	}
 	for _, r := range rules.Content {
 		g.about = bundles.AccessList{ID: list}.FindingID(bundles.RowID(r))
+		if !g.wanted(g.about) {
+			continue
+		}
 		g.dropRow(rules, r)
 		g.accessRule(r)
 	}

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,6 +31,11 @@ func Load(fsys fs.FS) ([]Case, error) { return LoadBelow(fsys, ".", "") }
 // LoadBelow is Load for a folder, or for one file, of a file system that is located at the
 // folder at: cases and errors name files by their full paths.
 func LoadBelow(fsys fs.FS, dir, at string) ([]Case, error) {
+	return LoadSome(fsys, dir, at, func([]byte) bool { return true })
+}
+
+// LoadSome is LoadBelow for the files whose contents are wanted.
+func LoadSome(fsys fs.FS, dir, at string, wanted func(content []byte) bool) ([]Case, error) {
 	var all []Case
 	var problems []error
 	err := fs.WalkDir(fsys, dir, func(name string, entry fs.DirEntry, err error) error {
@@ -48,11 +54,23 @@ func LoadBelow(fsys fs.FS, dir, at string) ([]Case, error) {
 			problems = append(problems, err)
 			return nil
 		}
+		if !wanted(data) {
+			return nil
+		}
 		list, err := Parse(file, data)
 		all, problems = append(all, list...), append(problems, err)
 		return nil
 	})
 	return all, errors.Join(append(problems, err)...)
+}
+
+// Naming returns a function that reports whether a text contains the id of a rule as a word; without
+// an id, every text does.
+func Naming(id string) func(text string) bool {
+	if id == "" {
+		return func(string) bool { return true }
+	}
+	return regexp.MustCompile(`(^|[^\w.])` + regexp.QuoteMeta(id) + `($|[^\w])`).MatchString
 }
 
 // maxFile limits a file of cases, in bytes; the largest built-in one has a hundredth of it.

@@ -75,7 +75,7 @@ func (p *policy) cases(l Layer, known []string, seen tested) {
 	if _, err := fs.Stat(l.Files, "cases"); errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	list, err := cases.LoadBelow(l.Files, "cases", "")
+	list, err := cases.LoadSome(l.Files, "cases", "", func(content []byte) bool { return p.naming(string(content)) })
 	for _, wrong := range each[*cases.Problem](err) {
 		p.add(&engine.Problem{File: l.Name + "/" + wrong.File, Line: wrong.Line, Col: wrong.Col, Code: "case.expect",
 			Message: wrong.Message})

@@ -23,6 +23,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/rego"
 )
@@ -47,14 +48,21 @@ type Result struct {
 
 // Policy checks the layers of one policy, base first. The time is now, in Unix
 // milliseconds: rules that have expired by then are reported.
-func Policy(now int64, layers ...Layer) Result {
-	p := &policy{layers: map[string]Layer{}, now: now}
+func Policy(now int64, layers ...Layer) Result { return Rule(now, "", layers...) }
+
+// Rule is Policy for the rule with an id, in a fraction of the time: its row, the modules and cases that name it
+// and what these refer to are checked, and only problems in them are returned. Without an id, it is Policy.
+func Rule(now int64, rule string, layers ...Layer) Result {
+	p := &policy{layers: map[string]Layer{}, now: now, rule: rule, naming: cases.Naming(rule)}
 	var read []*bundles.Bundle
 	for _, l := range layers {
 		p.layers[l.Name] = l
 		b, wrong := bundles.Inspect(l.Files, l.Name)
 		p.add(wrong...)
 		read = append(read, b)
+	}
+	if rule != "" {
+		read = bundles.RowsChecked(read) // what the policy knows about programs and places is not examined
 	}
 	e, wrong := bundles.AssembleAll(read...)
 	p.effective, p.rows = e, classify.NewRows(e.RowLayers())
@@ -84,7 +92,9 @@ type policy struct {
 	layers    map[string]Layer
 	effective *bundles.Effective
 	rows      engine.Rows
-	found     []*engine.Problem // files are named layer/file
+	rule      string                 // the only one to examine; empty: all
+	naming    func(text string) bool // a text names that rule; without one, every text does
+	found     []*engine.Problem      // files are named layer/file
 	ignored   []ignoredFinding
 	rules     rego.RuleSet
 	now       int64
@@ -97,7 +107,7 @@ func (p *policy) add(list ...*engine.Problem) { p.found = append(p.found, list..
 func (p *policy) reported() []report.Problem {
 	var all []report.Problem
 	for _, f := range engine.SortProblems(p.found) {
-		if name, _, _ := strings.Cut(f.File, "/"); f.Warning && !p.layers[name].Given {
+		if name, _, _ := strings.Cut(f.File, "/"); f.Warning && !p.layers[name].Given || !p.ofRule(f) {
 			continue
 		}
 		all = append(all, p.shown(f))
@@ -124,6 +134,9 @@ func (p *policy) shown(f *engine.Problem) report.Problem {
 func (p *policy) ignoredFindings() []report.Ignored {
 	var all []report.Ignored
 	for _, f := range p.ignored {
+		if !p.ofRule(f.Problem) {
+			continue
+		}
 		all = append(all, report.Ignored{Problem: p.shown(f.Problem), By: f.by, Reason: f.reason})
 	}
 	return all
@@ -170,6 +183,9 @@ func (p *policy) conditions() []cel.Cost {
 		}
 	}
 	list := wiring.AllConditions(p.effective)
+	if p.rule != "" {
+		list = slices.DeleteFunc(list, func(c cel.Condition) bool { return c.ID != p.rule })
+	}
 	host, err := cel.Compile(list)
 	if err != nil {
 		for _, e := range each[*cel.Error](err) {
@@ -246,9 +262,12 @@ func each[T error](err error) []T {
 func (p *policy) checkedModules() func() ([]*engine.Problem, rego.RuleSet) {
 	modules := p.effective.Modules()
 	for _, name := range sortedKeys(p.layers) {
-		if l := p.layers[name]; l.Given {
+		if l := p.layers[name]; l.Given && p.rule == "" {
 			p.testModules(name, l, modules)
 		}
+	}
+	if p.rule != "" {
+		modules = rego.Needed(modules, p.naming)
 	}
 	sources := rego.Sources{
 		Modules: modules, Data: p.effective.Data, Words: p.vocabulary(), Broken: p.effective.Broken(), MayContain: p.effective.MayContain,
@@ -326,6 +345,15 @@ func (r *results) of(digest string, sources rego.Sources) checkedRego {
 func (p *policy) modules(found []*engine.Problem, rules rego.RuleSet) {
 	p.rules = rules
 	p.add(found...)
+	if p.rule != "" { // only some modules were checked
+		ids, open := rego.Findings(p.effective.Modules())
+		for _, id := range ids {
+			rules.IDs[id] = true
+		}
+		for name := range p.layers {
+			rules.Open[name] = rules.Open[name] || open && name != bundles.Base
+		}
+	}
 	for _, l := range p.effective.Layers {
 		for _, r := range l.Rules {
 			if !r.Conditional() && !rules.IDs[r.ID] && !rules.Open[l.Layer] {

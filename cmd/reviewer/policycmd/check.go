@@ -47,7 +47,7 @@ func policyCheckCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return writeFailed(a, &out, "policy check", err)
 			}
-			r, costs := checkPolicies(a, policies)
+			r, costs := checkPolicies(policies, "")
 			err = out.Write(a.Stdout, func(w io.Writer, o *term.Output) error {
 				return report.Write(w, o.Format, r, a.ReportOptions(o, verbose))
 			})
@@ -66,14 +66,14 @@ func policyCheckCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// checkPolicies checks one policy after the other, and assembles what is
+// checkPolicies checks one policy after the other, or one rule of them, and assembles what is
 // found.
-func checkPolicies(a *cli.App, policies [][]lint.Layer) (*report.Report, checkCosts) {
+func checkPolicies(policies [][]lint.Layer, rule string) (*report.Report, checkCosts) {
 	start := time.Now()
 	r := &report.Report{Command: "policy check"}
 	var all checkCosts
 	for _, layers := range policies {
-		one := lint.Policy(start.UnixMilli(), layers...)
+		one := lint.Rule(start.UnixMilli(), rule, layers...)
 		for _, p := range one.Problems {
 			p.Message, p.Found = cli.Masked(p.Message), cli.Masked(p.Found)
 			if !slices.Contains(r.Problems, p) {

@@ -40,7 +40,7 @@ func problemsOf(a *cli.App, err error) []report.Problem {
 	if unread != nil {
 		return cli.Problems(unread)
 	}
-	checked, _ := checkPolicies(a, policies)
+	checked, _ := checkPolicies(policies, "")
 	var list []report.Problem
 	for _, p := range checked.Problems {
 		if p.Severity == report.SeverityError {

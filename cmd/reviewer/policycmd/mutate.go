@@ -136,6 +136,18 @@ func writeMutation(a *cli.App, w io.Writer, out *term.Output, verbose bool, m *t
 
 func prettyMutation(a *cli.App, w io.Writer, out *term.Output, verbose bool, m *trial.Mutation) error {
 	p := a.Paint(out)
+	writeMutants(p, w, verbose, m)
+	fmt.Fprintf(w, "%s\n", p.Colour("1", "detected     killed   mutants       %"))
+	for _, s := range append(m.Kinds(), m.Total()) {
+		fmt.Fprintf(w, "  %-12s%5d%10d%8.1f\n", s.Name, s.Killed, s.Mutants, s.Percent)
+	}
+	_, err := fmt.Fprintf(w, "\n%s in %.1f s, %.0f ms each\n", engine.Counted(len(m.Mutants), "mutant", "mutants"), m.Duration.Seconds(),
+		m.Duration.Seconds()*1000/float64(len(m.Mutants)))
+	return err
+}
+
+// writeMutants lists the mutants that no test killed, or all.
+func writeMutants(p term.Paint, w io.Writer, verbose bool, m *trial.Mutation) {
 	shown := m.Alive()
 	if verbose {
 		shown = m.Mutants
@@ -152,13 +164,6 @@ func prettyMutation(a *cli.App, w io.Writer, out *term.Output, verbose bool, m *
 	if len(shown) > 0 {
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "%s\n", p.Colour("1", "detected     killed   mutants       %"))
-	for _, s := range append(m.Kinds(), m.Total()) {
-		fmt.Fprintf(w, "  %-12s%5d%10d%8.1f\n", s.Name, s.Killed, s.Mutants, s.Percent)
-	}
-	_, err := fmt.Fprintf(w, "\n%s in %.1f s, %.0f ms each\n", engine.Counted(len(m.Mutants), "mutant", "mutants"), m.Duration.Seconds(),
-		m.Duration.Seconds()*1000/float64(len(m.Mutants)))
-	return err
 }
 
 func outcome(p term.Paint, what string) string {

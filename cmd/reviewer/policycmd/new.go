@@ -240,8 +240,9 @@ func (u *policyFolder) ruleIDs() []string {
 }
 
 // knownRule refuses an id that no rule has.
-func (u *policyFolder) knownRule(id string) error {
-	ids := u.ruleIDs()
+func (u *policyFolder) knownRule(id string) error { return knownRule(id, u.ruleIDs()) }
+
+func knownRule(id string, ids []string) error {
 	if slices.Contains(ids, id) {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
@@ -53,31 +54,40 @@ func (e *FailingError) Error() string {
 // test detects. Only tests that reach a change run, and only until the change is
 // detected.
 func Mutate(ctx context.Context, s Subject, o MutateOptions) (*Mutation, error) {
-	o.Parallel = cmp.Or(max(0, o.Parallel), runtime.NumCPU())
-	o.Timeout = cmp.Or(o.Timeout, usualTimeout)
-	o.Coverage, o.Explain = false, false
 	if s.OnlyCases || s.bundle() == nil {
 		return nil, errors.New("--mutate needs a policy: give its folder, which contains its tests")
 	}
 	start := time.Now()
-	t, err := newTrial(ctx, s, o.Options)
+	t, err := newTrial(ctx, s, o.forMutants())
 	if err != nil {
 		return nil, err
 	}
-	b, err := t.bench(ctx)
+	b, suites, err := t.bench(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if failed := failed(suites); len(failed) > 0 {
+		return nil, &FailingError{failed}
+	}
+	if len(b.jobs)+len(b.names) == 0 {
+		return nil, errors.New("no tests run, so nothing could be detected: expected *_test.rego, cases/**.yaml, or examples of " +
+			"rules (and that --run matches one)")
 	}
 	trials, err := b.trials(o.Only)
 	if err != nil {
 		return nil, err
 	}
-	m := &Mutation{}
-	if m.Mutants, err = b.run(ctx, trials, o.Tried); err != nil {
-		return nil, err
-	}
+	m, err := b.run(ctx, trials, o.Tried)
 	m.Duration = time.Since(start)
-	return m, ctx.Err()
+	return m, err
+}
+
+// forMutants are the options for a trial whose policy is changed.
+func (o MutateOptions) forMutants() Options {
+	o.Parallel = cmp.Or(max(0, o.Parallel), runtime.NumCPU())
+	o.Timeout = cmp.Or(o.Timeout, usualTimeout)
+	o.Coverage, o.Explain = false, false
+	return o.Options
 }
 
 // mutationBench is the tests and their decisions, against which mutants are tried.
@@ -92,19 +102,33 @@ type mutationBench struct {
 	notes []*rego.Note  // of each
 	tests rego.Reach
 
-	mu      sync.Mutex
+	mu         sync.Mutex
+	conditions map[string]func() (*cel.Host, error) // of a row, by its file and id
+
 	killers map[string][]int // by the rule of a mutant: the jobs that killed mutants, the latest first
 }
 
 // slower is the factor on a test's timeout while its decisions are recorded.
 const slower = 20
 
-// bench runs all tests, which have to pass, and records their decisions.
-func (t *trial) bench(ctx context.Context) (*mutationBench, error) {
-	b := &mutationBench{trial: t, jobs: t.jobs(), killers: map[string][]int{}}
+// failed lists the tests that did not pass.
+func failed(suites []report.Suite) []report.Test {
+	var all []report.Test
+	for _, suite := range suites {
+		for _, test := range suite.Tests {
+			if test.Status == report.Fail || test.Status == report.Error {
+				all = append(all, test)
+			}
+		}
+	}
+	return all
+}
+
+// bench runs all tests, and records their decisions if all pass.
+func (t *trial) bench(ctx context.Context) (*mutationBench, []report.Suite, error) {
+	b := &mutationBench{trial: t, jobs: t.jobs(), killers: map[string][]int{}, conditions: map[string]func() (*cel.Host, error){}}
 	b.books = make([]*decisionLog, len(b.jobs))
 	t.runner.timeout = slower * t.Timeout
-	var failed []report.Test
 	counted := slices.Clone(b.jobs)
 	for i := range counted {
 		b.books[i] = &decisionLog{}
@@ -122,40 +146,30 @@ func (t *trial) bench(ctx context.Context) (*mutationBench, error) {
 	}
 	suites, err := t.rego(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	more, err := t.run(ctx, counted)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for _, suite := range append(suites, more...) {
-		for _, test := range suite.Tests {
-			if test.Status == report.Fail || test.Status == report.Error {
-				failed = append(failed, test)
-			}
-		}
+	suites = append(suites, more...)
+	if len(failed(suites)) == 0 {
+		err = b.regoTests(ctx)
 	}
-	if len(failed) > 0 {
-		return nil, &FailingError{failed}
-	}
-	if err := b.regoTests(ctx); err != nil {
-		return nil, err
-	}
-	if len(b.jobs)+len(b.names) == 0 {
-		return nil, errors.New("no tests run, so nothing could be detected: expected *_test.rego, cases/**.yaml, or examples of " +
-			"rules (and that --run matches one)")
-	}
-	return b, nil
+	return b, suites, err
 }
 
 // regoTests evaluates the Rego tests and records what they reach.
 func (b *mutationBench) regoTests(ctx context.Context) (err error) {
-	own := b.modules()
-	b.lab, err = rego.NewLab(b.effective.Modules(), b.Tests, func(name string) bool { return own[name] != "" })
+	own, naming := b.modules(), cases.Naming(b.Rule)
+	b.lab, err = rego.NewLab(b.effective.Modules(), b.Tests, func(name string) bool { return own[name] != "" && naming(own[name]) })
 	if err != nil {
 		return b.uncompiled("tests", err)
 	}
-	if b.whole, err = b.lab.Compile(nil, b.lab.Tests()...); err != nil {
+	if b.Rule != "" && len(b.lab.Tests())+len(b.lab.Changes()) == 0 {
+		return nil // a rule without Rego
+	}
+	if b.whole, err = b.lab.Compile(nil); err != nil {
 		return b.uncompiled("tests", err)
 	}
 	host, ok := b.policy.Decider.(*rego.Host)
@@ -163,7 +177,7 @@ func (b *mutationBench) regoTests(ctx context.Context) (err error) {
 		return nil
 	}
 	for _, name := range b.lab.Tests() {
-		if !b.selected(name) {
+		if !b.selectedRego(name) {
 			continue
 		}
 		note, err := b.whole.Test(ctx, host, name)
@@ -191,7 +205,7 @@ func (b *mutationBench) trials(only string) ([]attempt, error) {
 	}
 	list = append(list, more...)
 	chosen := slices.DeleteFunc(slices.Clone(list), func(a attempt) bool { return only != "" && !b.about(a.Mutant, only) })
-	if len(chosen) == 0 && only != "" {
+	if len(chosen) == 0 && only != "" && b.Rule == "" {
 		return nil, b.nothingLike(only, list)
 	}
 	slices.SortStableFunc(chosen, func(x, y attempt) int { return x.Compare(y.Mutant) })
@@ -200,7 +214,7 @@ func (b *mutationBench) trials(only string) ([]attempt, error) {
 
 // run tries mutants, several at a time. Those that are not valid policies are left
 // out.
-func (b *mutationBench) run(ctx context.Context, list []attempt, tried func(done, all int)) ([]mutant.Mutant, error) {
+func (b *mutationBench) run(ctx context.Context, list []attempt, tried func(done, all int)) (*Mutation, error) {
 	outcomes := make([]string, len(list))
 	name := func(i int) string {
 		m := list[i].Mutant
@@ -211,13 +225,13 @@ func (b *mutationBench) run(ctx context.Context, list []attempt, tried func(done
 			outcomes[i] = outcome
 		}
 	})
-	all := []mutant.Mutant{}
+	m := &Mutation{Mutants: []mutant.Mutant{}}
 	for i, a := range list {
 		if a.Outcome = outcomes[i]; a.Outcome != "" {
-			all = append(all, a.Mutant)
+			m.Mutants = append(m.Mutants, a.Mutant)
 		}
 	}
-	return all, err
+	return m, errors.Join(err, ctx.Err())
 }
 
 // attemptOn is what one attempt does to the jobs: whether a job's policy decides
@@ -326,8 +340,7 @@ func (b *mutationBench) attempt(m mutant.Mutant, kill func(context.Context) (out
 	return attempt{m, kill}
 }
 
-// early is how many jobs are tried before the Rego tests, which must be
-// compiled once more.
+// early is how many jobs are tried before the Rego tests.
 const early = 50
 
 func (b *mutationBench) killRego(ctx context.Context, m *rego.Change) (outcome string, valid bool) {
@@ -339,11 +352,12 @@ func (b *mutationBench) killRego(ctx context.Context, m *rego.Change) (outcome s
 	if len(jobs)+len(tests) == 0 {
 		return Unreached, true
 	}
+	host, _ := b.policy.Decider.(*rego.Host)
 	on := b.underModules(ctx, m.Rule, changed)
 	jobs = b.likely(m.Rule, jobs)
 	first := min(early, len(jobs))
 	for n, i := range jobs {
-		if n == first && b.anyTestFails(ctx, m, tests) {
+		if n == first && b.testsFail(ctx, changed, host, tests) {
 			return Killed, true
 		}
 		if b.fails(ctx, on, i) {
@@ -351,7 +365,7 @@ func (b *mutationBench) killRego(ctx context.Context, m *rego.Change) (outcome s
 			return Killed, true
 		}
 	}
-	if len(jobs) <= first && b.anyTestFails(ctx, m, tests) {
+	if len(jobs) <= first && b.testsFail(ctx, changed, host, tests) {
 		return Killed, true
 	}
 	return Survived, true
@@ -404,25 +418,7 @@ func (b *mutationBench) under(source func(context.Context, cases.Case) (*policy,
 	return &trial{Subject: b.Subject, Options: b.Options, runner: r, effective: b.effective, policy: b.policy, finders: b.finders}
 }
 
-// anyTestFails reports whether a Rego test fails with a change of a module.
-func (b *mutationBench) anyTestFails(ctx context.Context, m *rego.Change, tests []int) bool {
-	host, ok := b.policy.Decider.(*rego.Host)
-	if len(tests) == 0 || !ok {
-		return false
-	}
-	var names []string
-	for _, i := range tests {
-		names = append(names, b.names[i])
-	}
-	changed, err := b.lab.Compile(m, names...)
-	if err != nil { // a test that needs another one's file
-		if changed, err = b.lab.Compile(m, b.lab.Tests()...); err != nil {
-			return true
-		}
-	}
-	return b.testsFail(ctx, changed, host, tests)
-}
-
+// testsFail reports whether a Rego test fails with a change.
 func (b *mutationBench) testsFail(ctx context.Context, changed *rego.Changed, host *rego.Host, tests []int) bool {
 	return slices.ContainsFunc(tests, func(i int) bool {
 		short, cancel := b.limit(ctx, b.Timeout)

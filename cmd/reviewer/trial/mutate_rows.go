@@ -24,7 +24,14 @@ func (b *mutationBench) rowAttempts() ([]attempt, error) {
 		return nil, err
 	}
 	var all []attempt
-	for _, m := range mutate.Changes(b.bundle(), b.whole.Data(), made.Of) {
+	var ids []string
+	var reads func(path string) bool
+	if b.Rule != "" {
+		ids = []string{b.Rule} // so that no data are changed
+	} else {
+		reads = b.whole.Data()
+	}
+	for _, m := range mutate.Changes(b.bundle(), reads, made.Of, ids...) {
 		all = append(all, b.attempt(m.Mutant, func(ctx context.Context) (string, bool) { return b.killRow(ctx, m) }))
 	}
 	return all, nil
@@ -60,9 +67,10 @@ func (b *mutationBench) killRow(ctx context.Context, m *mutate.Change) (outcome 
 type changedRows struct {
 	*mutationBench
 	mutant        *mutate.Change
-	runner        *Runner
+	layers        []*bundles.Bundle
+	policy        func(context.Context, cases.Case) (*policy, error)
 	host          *rego.Host // over the changed data
-	before, after *cel.Host  // the conditions of the file in question; nil: it has none
+	before, after *cel.Host  // the conditions in question; nil: there are none
 }
 
 func (b *mutationBench) changed(m *mutate.Change) (*changedRows, error) {
@@ -70,33 +78,61 @@ func (b *mutationBench) changed(m *mutate.Change) (*changedRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	layers := slices.Clone(b.Layers)
-	layers[slices.Index(layers, b.bundle())] = own
-	c := &changedRows{mutationBench: b, mutant: m}
-	c.runner = NewRunner(b.Env, layers...)
-	c.runner.hosts = b.runner.hosts
-	p, err := c.runner.policy(context.Background(), plain())
+	c := &changedRows{mutationBench: b, mutant: m, layers: slices.Clone(b.Layers)}
+	c.layers[slices.Index(c.layers, b.bundle())] = own
+	list := conditionsOf(own, m)
+	if m.Kind != mutant.Data { // no condition reads data
+		compile := func() (*cel.Host, error) { return cel.Compile(conditionsOf(b.bundle(), m)) }
+		if c.before, err = once(&b.mu, b.conditions, m.File+" "+m.Rule, compile); err != nil {
+			return nil, err
+		}
+	}
+	if i := slices.IndexFunc(list, func(one cel.Condition) bool { return one.ID == m.Rule }); m.Kind == mutant.Conditions && i >= 0 {
+		c.reword(list[i])
+		return c, nil
+	}
+	runner := NewRunner(b.Env, bundles.RowsChecked(c.layers)...) // rows about programs and places never change
+	runner.hosts = b.runner.hosts
+	p, err := runner.policy(context.Background(), plain())
 	if err != nil {
 		return nil, err
 	}
+	c.policy = runner.policy
 	c.host, _ = p.Decider.(*rego.Host)
-	if m.Kind == mutant.Data {
-		return c, nil // no condition reads data
-	}
-	if c.before, err = conditionsOf(b.bundle(), m.File); err == nil {
-		c.after, err = conditionsOf(own, m.File)
+	if c.before != nil {
+		c.after, err = cel.Compile(list)
 	}
 	return c, err
 }
 
-// conditionsOf compiles the conditions of one file.
-func conditionsOf(b *bundles.Bundle, file string) (*cel.Host, error) {
-	rules, access := b.RowsOf(file)
-	list := wiring.Conditions(rules)
+// reword changes only the expressions of one condition: neither data nor modules depend on them.
+func (c *changedRows) reword(to cel.Condition) {
+	c.after = c.before.Reworded(to.ID, to.When, to.Measure)
+	c.host, _ = c.mutationBench.policy.Decider.(*rego.Host)
+	made := map[*policy]*policy{}
+	c.policy = func(ctx context.Context, of cases.Case) (*policy, error) {
+		p, err := c.mutationBench.runner.policy(ctx, of)
+		if err != nil || made[p] != nil {
+			return made[p], err
+		}
+		other := *p.Policy
+		if host, ok := p.Matcher.(*cel.Host); ok {
+			other.Matcher = host.Reworded(to.ID, to.When, to.Measure)
+		}
+		made[p] = &policy{rules: p.rules, open: p.open, Policy: &other}
+		return made[p], nil
+	}
+}
+
+// conditionsOf lists the conditions that a change can affect: that of its rule, or those of the access lists
+// in its file.
+func conditionsOf(b *bundles.Bundle, m *mutate.Change) []cel.Condition {
+	rules, access := b.RowsOf(m.File)
+	list := wiring.Conditions(slices.DeleteFunc(rules, func(r bundles.Rule) bool { return r.ID != m.Rule }))
 	for _, l := range access {
 		list = append(list, wiring.AccessConditions(l)...)
 	}
-	return cel.Compile(list)
+	return list
 }
 
 // jobs lists the jobs that the change can affect: those that read the changed data,
@@ -155,7 +191,7 @@ func (c *changedRows) finds(a recordedDecision) bool {
 // settings and layers that cases add, when it is first needed.
 func (c *changedRows) on() *attemptOn {
 	under := func(ctx context.Context, of cases.Case) (*policy, error) {
-		p, err := c.runner.policy(ctx, of)
+		p, err := c.policy(ctx, of)
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +218,7 @@ func (c *changedRows) on() *attemptOn {
 // changeDetectors makes the examples of detectors use the detectors of the changed
 // rows.
 func (c *changedRows) changeDetectors(t *trial) {
-	e, err := bundles.Assemble(c.runner.Layers()...)
+	e, err := bundles.Assemble(c.layers...)
 	if err != nil {
 		return // unreachable: the policy has compiled
 	}

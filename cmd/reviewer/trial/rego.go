@@ -20,7 +20,10 @@ func (t *trial) rego(ctx context.Context) ([]report.Suite, error) {
 		return nil, t.uncompiled("tests", err)
 	}
 	o := rego.TestOptions{Timeout: t.Timeout, Limit: t.limit, Parallel: t.Parallel, Trace: t.Explain}
-	if t.Options.Run != nil {
+	switch {
+	case t.Rule != "":
+		o.Selected, o.Whole = t.selectedRego, true
+	case t.Options.Run != nil:
 		o.Selected = t.selected
 	}
 	if t.runner.cover != nil {

@@ -128,10 +128,19 @@ func (t *trial) selected(name string) bool {
 	return t.Options.Run == nil || t.Options.Run.MatchString(name)
 }
 
+// selectedRego is selected for a Rego test.
+func (t *trial) selectedRego(name string) bool {
+	return t.selected(name) && (t.Rule == "" || t.regoTests[name])
+}
+
 // jobs lists all tests but those in Rego, in order; duplicate names are numbered.
 func (t *trial) jobs() []job {
 	all := t.caseJobs()
-	if !t.OnlyCases {
+	switch {
+	case t.OnlyCases:
+	case t.Rule != "":
+		all = append(all, slices.DeleteFunc(t.exampleJobs(), func(j job) bool { return j.about != t.Rule })...)
+	default:
 		all = slices.Concat(all, t.exampleJobs(), t.detectorJobs(), t.rowJobs())
 	}
 	seen := map[string]int{}

@@ -22,13 +22,21 @@ type Subject struct {
 	Cases  []cases.Case      // their files are named with At
 
 	OnlyCases bool // the layer's own tests and examples do not run
+
+	Rule      string          // only what is about this rule runs; empty: everything
+	regoTests map[string]bool // with Rule, the Rego tests that name it
 }
 
 // Load reads the tests of a layer from its folder: *_test.rego, and the files below
 // cases/. The error contains the problems of all of them.
 func Load(fsys fs.FS, at, layer string, layers ...*bundles.Bundle) (Subject, error) {
+	return load(fsys, at, layer, cases.Naming(""), layers...)
+}
+
+// load is Load for the files of cases with a wanted text.
+func load(fsys fs.FS, at, layer string, wanted func(text string) bool, layers ...*bundles.Bundle) (Subject, error) {
 	s := Subject{Layers: layers, Layer: layer, At: at, Tests: map[string]string{}}
-	list, wrong := loadCases(fsys, at)
+	list, wrong := loadCases(fsys, at, wanted)
 	s.Cases = list
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -53,11 +61,11 @@ func Load(fsys fs.FS, at, layer string, layers ...*bundles.Bundle) (Subject, err
 const casesDir = "cases"
 
 // loadCases reads the cases of a bundle; none if it has no folder for them.
-func loadCases(bundle fs.FS, at string) ([]cases.Case, error) {
+func loadCases(bundle fs.FS, at string, wanted func(text string) bool) ([]cases.Case, error) {
 	if _, err := fs.Stat(bundle, casesDir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return cases.LoadBelow(bundle, casesDir, at)
+	return cases.LoadSome(bundle, casesDir, at, func(content []byte) bool { return wanted(string(content)) })
 }
 
 // file names a file of the layer under test as the person would.

@@ -1,0 +1,207 @@
+package rego
+
+import (
+	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/topdown"
+)
+
+// Most of a policy does not depend on a change of one rule. The intermediate results
+// of a decision are kept with its note and reused in the evaluation with the change,
+// which then computes only the rest.
+
+// cachedResult is the value of a rule, or of several with one name.
+type cachedResult struct {
+	ref   ast.Ref
+	value *ast.Term
+}
+
+// documents returns the results in an evaluation's cache, except those of functions,
+// whose arguments can be as large as inputs.
+func documents(cache topdown.VirtualCache) []cachedResult {
+	var all []cachedResult
+	for _, ref := range cache.Keys() {
+		if !ref[0].Equal(ast.DefaultRootDocument) || slices.ContainsFunc(ref[1:], func(t *ast.Term) bool { return !isText(t) }) {
+			continue
+		}
+		if value, _ := cache.Get(ref); value != nil {
+			all = append(all, cachedResult{ref, value})
+		}
+	}
+	return all
+}
+
+func isText(t *ast.Term) bool {
+	_, is := t.Value.(ast.String)
+	return is
+}
+
+// fresh returns a cache with the results that do not depend on some documents.
+func fresh(known []cachedResult, stale []ast.Ref) topdown.VirtualCache {
+	cache := topdown.NewVirtualCache()
+	for _, d := range known {
+		if !slices.ContainsFunc(stale, func(s ast.Ref) bool { return d.ref.HasPrefix(s) || s.HasPrefix(d.ref) }) {
+			cache.Put(d.ref, d.value)
+		}
+	}
+	return cache
+}
+
+// dependents finds for the path of each rule the paths that depend on it, itself
+// among them.
+func dependents(c *ast.Compiler) map[string][]ast.Ref {
+	g := &graph{of: graphOf(c), rules: map[string][]*ast.Rule{}, paths: map[*ast.Rule]string{}, refs: map[string]ast.Ref{}}
+	for _, m := range c.Modules {
+		for _, r := range m.Rules {
+			g.add(r)
+		}
+	}
+	all := map[string][]ast.Ref{}
+	for path := range g.rules {
+		all[path] = g.dependents(path)
+	}
+	return all
+}
+
+// graph describes which rules refer to which, by their paths.
+type graph struct {
+	of    *ast.Graph
+	rules map[string][]*ast.Rule // an else branch is a rule too
+	paths map[*ast.Rule]string
+	refs  map[string]ast.Ref
+}
+
+func (g *graph) add(r *ast.Rule) {
+	ref := groundPath(r)
+	path := ref.String()
+	g.refs[path] = ref
+	for ; r != nil; r = r.Else {
+		g.rules[path], g.paths[r] = append(g.rules[path], r), path
+	}
+}
+
+func (g *graph) dependents(path string) []ast.Ref {
+	seen := map[string]bool{path: true}
+	var refs []ast.Ref
+	for next := []string{path}; len(next) > 0; next = next[1:] {
+		refs = append(refs, g.refs[next[0]])
+		for _, r := range g.rules[next[0]] {
+			for node := range g.of.Dependents(r) {
+				if above := g.paths[node.(*ast.Rule)]; !seen[above] {
+					seen[above] = true
+					next = append(next, above)
+				}
+			}
+		}
+	}
+	return refs
+}
+
+func groundPath(r *ast.Rule) ast.Ref {
+	return r.Module.Package.Path.Extend(r.Head.Ref().GroundPrefix())
+}
+
+// Needed returns the modules (layer/path -> source) that are wanted, and those to which they refer,
+// directly or not. Modules that do not parse are among them.
+func Needed(modules map[string]string, wanted func(text string) bool) map[string]string {
+	all, trees := map[string]string{}, map[string]*ast.Module{}
+	for name, source := range modules {
+		m, err := ast.ParseModuleWithOpts(name, source, ast.ParserOptions{RegoVersion: ast.RegoV1})
+		if err != nil || m == nil {
+			all[name] = source
+			continue
+		}
+		trees[name] = m
+	}
+	n := newReferences(trees)
+	var add func(name string)
+	add = func(name string) {
+		if _, there := all[name]; there {
+			return
+		}
+		all[name] = modules[name]
+		for _, other := range n.of(trees[name]) {
+			add(other)
+		}
+	}
+	for name := range trees {
+		if wanted(modules[name]) {
+			add(name)
+		}
+	}
+	return all
+}
+
+// references finds the modules to which a module refers.
+type references struct {
+	packages, rules map[string][]string // the modules of a package, or with a rule, by its path
+}
+
+func newReferences(modules map[string]*ast.Module) *references {
+	n := &references{map[string][]string{}, map[string][]string{}}
+	for name, m := range modules {
+		path := m.Package.Path.String()
+		n.packages[path] = append(n.packages[path], name)
+		for _, r := range m.Rules {
+			path := groundPath(r).String()
+			n.rules[path] = append(n.rules[path], name)
+		}
+	}
+	return n
+}
+
+// of lists the modules with the rules and packages to which a module refers.
+func (n *references) of(m *ast.Module) []string {
+	var all []string
+	var below func(node any)
+	below = func(node any) {
+		ast.WalkTerms(node, func(t *ast.Term) bool {
+			switch v := t.Value.(type) {
+			case ast.Ref:
+				all = append(all, n.defining(slices.Concat(resolved(m, v[0]), v[1:]).ConstantPrefix())...)
+				for _, inner := range v[1:] {
+					below(inner)
+				}
+				return true
+			case ast.Var:
+				all = append(all, n.defining(resolved(m, t))...)
+			}
+			return false
+		})
+	}
+	for _, r := range m.Rules {
+		for ; r != nil; r = r.Else {
+			below(r.Body)
+			for _, t := range append(slices.Clone(r.Head.Args), r.Head.Key, r.Head.Value) {
+				if t != nil {
+					below(t)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// resolved returns the reference that a name in a module stands for: an import, or else a rule of its package.
+func resolved(m *ast.Module, name *ast.Term) ast.Ref {
+	for _, i := range m.Imports {
+		if ref, ok := i.Path.Value.(ast.Ref); ok && name.Value.Compare(i.Name()) == 0 {
+			return ref
+		}
+	}
+	if name.Equal(ast.DefaultRootDocument) || name.Equal(ast.InputRootDocument) {
+		return ast.Ref{name}
+	}
+	return m.Package.Path.Append(ast.StringTerm(nameOf(name)))
+}
+
+// defining lists the modules that define the rule that a reference is in, or the package that it is.
+func (n *references) defining(ref ast.Ref) []string {
+	all := n.packages[ref.String()]
+	for ; len(ref) > 1; ref = ref[:len(ref)-1] {
+		all = slices.Concat(all, n.rules[ref.String()])
+	}
+	return all
+}
