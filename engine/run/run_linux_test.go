@@ -411,11 +411,12 @@ func TestSayBusy(t *testing.T) {
 // A limit that is near is reported once, before it is reached.
 func TestNear(t *testing.T) {
 	o := shell(t, "exec sleep 60")
-	o.Limits.Time, o.NearShare, o.Interval = 2*time.Second, 0.1, 20*time.Millisecond
+	o.Limits.Time, o.NearShare, o.Interval = time.Minute, 0.001, 20*time.Millisecond
 	var told []string
 	o.Near = func(limit, used, of string) { told = append(told, limit+" "+of) }
+	o.Review = func(bool) Reviewed { return Reviewed{Stop: strings.Join(told, "")} } // what was told ends the run
 	r := started(t, o)
-	if out := r.Wait(); out.Result != ResultLimit || !slices.Equal(told, []string{LimitTime + " 2s"}) {
+	if out := r.Wait(); out.Result != ResultStopped || !slices.Equal(told, []string{LimitTime + " 1m0s"}) {
 		t.Errorf("%s, %q", out.Result, told)
 	}
 }

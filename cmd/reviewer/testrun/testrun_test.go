@@ -153,12 +153,12 @@ func TestRaced(t *testing.T) {
 
 func TestList(t *testing.T) {
 	for text, want := range map[string]string{
-		"# a comment\n\n./engine/serve TestQueue/full waits for a child\n": "",
+		"# a comment\n\n./cmd/reviewer TestQueue/full waits for a child\n": "",
 		"./engine/serve TestQueue\n":                                       ":1: want ./PACKAGE TEST REASON",
 		"engine/serve TestQueue waits\n":                                   ":1: want ./PACKAGE TEST REASON",
-		"#\n./bundles/diff TestDiff waits\n":                               ":2: tests of bundles/diff wait for no other process; repair the test",
-		"./engine TestRecord waits\n":                                      ":1: tests of engine wait for no other process; repair the test",
-		strings.Repeat("./engine/serve TestQueue waits\n", longestList+1):  ":11: more than 10 tests; repair one",
+		"#\n./bundles/diff TestDiff waits\n":                               ":2: tests of bundles/diff are not repeated; repair the test",
+		"./engine/serve TestRecord waits\n":                                ":1: tests of engine/serve are not repeated; repair the test",
+		strings.Repeat("./cmd/reviewer TestQueue waits\n", longestList+1):  ":11: more than 10 tests; repair one",
 	} {
 		file := filepath.Join(t.TempDir(), "retry")
 		write(t, file, text)

@@ -20,10 +20,14 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
 
-// Waits, in milliseconds.
+// Waits for the resident process, in milliseconds. Tests make them longer, for busy machines.
+var (
+	sendWait     int64 = 1000 // a process that takes nothing is stopped, or starved
+	greetingWait int64 = 1000 // so is one that sends no greeting
+)
+
+// Other waits, in milliseconds.
 const (
-	sendWait     = 1000  // a process that takes nothing is stopped, or starved
-	greetingWait = 1000  // so is one that sends no greeting
 	reserve      = 1500  // of the agent's time, for a denial
 	answerWait   = 15000 // the shortest time-out of an event that can be denied leaves as much for `reviewer hook`
 )

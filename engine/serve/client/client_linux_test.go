@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	}
 	switch name := filepath.Base(os.Args[0]); {
 	case name == "reviewer-hook":
+		if os.Getenv("IMPATIENT") == "" {
+			client.WaitLong()
+		}
 		os.Exit(client.Main(os.Args[1:]))
 	case name == "reviewer" && os.Args[1] == "serve":
 		serving(os.Args[2])
@@ -256,6 +259,7 @@ func TestStopped(t *testing.T) {
 	if err := server.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("IMPATIENT", "1")
 	wants(t, home, "x", `in process "x" because "the resident process sent no greeting"`, 3)
 }
 
