@@ -89,7 +89,7 @@ func (r *runner) run(list string, args []string) error {
 			if err != nil {
 				return err
 			}
-			passed = once.ok
+			passed = once.ok && once.passed[f] // else it was skipped, or not found
 			result := map[bool]string{true: "passed", false: "failed again"}[passed]
 			again = append(again, fmt.Sprintf("REPEATED %s %s (%s): %s", f.pkg, f.test, reason, result))
 		}
@@ -121,7 +121,10 @@ func (r *runner) goTest(args []string) (*outcome, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	o := &outcome{runner: r, output: map[failure][]string{}, failing: map[failure]bool{}, counted: map[string]bool{}}
+	o := &outcome{
+		runner: r, output: map[failure][]string{}, counted: map[string]bool{},
+		passed: map[failure]bool{}, failing: map[failure]bool{},
+	}
 	stopped := r.complete
 	d := json.NewDecoder(pipe)
 	for {

@@ -28,6 +28,7 @@ type outcome struct {
 	failed  []failure
 	broken  []string // packages that failed without a test that failed, or did not end as tests do
 	output  map[failure][]string
+	passed  map[failure]bool
 	failing map[failure]bool // tests of which a subtest failed
 	counted map[string]bool  // packages that ran to their end and counted their failures
 }
@@ -65,6 +66,7 @@ func (o *outcome) add(e event) {
 		}
 	}
 	if e.Action == "pass" || e.Action == "skip" {
+		o.passed[f] = e.Action == "pass"
 		delete(o.output, f)
 	}
 	if ended := e.Action == "pass" || e.Action == "fail"; ended && e.Test != "" && !sub {

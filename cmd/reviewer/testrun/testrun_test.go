@@ -53,6 +53,8 @@ func TestRepetition(t *testing.T) {
 		{"listed, passes the second time", files{"waits/a_test.go": fmt.Sprintf(flaky, "waits", "TestWaits", 2)}, "", 3,
 			[]string{": failed again\n", ": passed\n"}},
 		{"listed, keeps failing", files{"waits/a_test.go": fmt.Sprintf(flaky, "waits", "TestWaits", 9)}, "x/waits TestWaits/inner failed 3 times", 3, nil},
+		{"listed, and skipped when repeated", files{"waits/a_test.go": strings.Replace(fmt.Sprintf(flaky, "waits", "TestWaits", 1), "		defer f.Close()", "		defer f.Close()\n		if info, err := f.Stat(); err == nil && info.Size() > 0 {\n			t.Skip()\n		}", 1)},
+			"x/waits TestWaits/inner failed 3 times", 1, []string{": failed again\n"}},
 		{"flaky and not listed", files{"waits/a_test.go": fmt.Sprintf(flaky, "waits", "TestOther", 1)}, "failed:\n  x/waits TestOther/inner", 1,
 			[]string{"go test -run '^TestOther$/^inner$' x/waits"}},
 		{"listed in another package", files{"deep/waits/a_test.go": fmt.Sprintf(flaky, "waits", "TestWaits", 1)}, "failed:\n  x/deep/waits TestWaits/inner", 1, nil},
