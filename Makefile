@@ -10,13 +10,29 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: help build check demo test unit product sandbox race lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines precompiled programs cross release release-check wine wine-part clean
+.PHONY: help build check demo test unit product sandbox race lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines prepared programs cross release release-check wine wine-part clean
+
+# What a start reads instead of parsing and compiling the built-in policy. Without these files, as in a fresh clone
+# before make, the program is slower and decides the same.
+PARSED   := bundles/prepared/parsed.bin
+COMPILED := cmd/reviewer/wiring/prepared/conditions.bin
+
+build test unit product sandbox race fidelity cross release bench bench-limits e2e e2e-newest e2e-engines: prepared
+
+prepared: $(PARSED) $(COMPILED) ## the prepared form of the built-in policy, if it is missing or older than its sources
+
+$(PARSED): $(shell find bundles/default bundles/*.go bundles/encoded -type f)
+	$(GO) test -count=1 -run TestParsed$$ ./bundles -update-parsed
+
+$(COMPILED): $(PARSED) $(shell find rego cel cmd/reviewer/wiring -name '*.go') go.sum
+	$(GO) test -count=1 -run TestPrecompiled ./cmd/reviewer/wiring -update-precompiled
 
 build: ## the static binary, and the small client that an agent's hooks start
 	$(BUILD) -o $(BIN) ./cmd/reviewer
 	$(BUILD) -o $(BIN)-hook ./cmd/reviewer-hook
 
-check: build ## one rule of the built-in policy in seconds: lint, examples, cases, Rego tests and mutants; RULE is its id
+check: ## one rule of the built-in policy in seconds, with the program of the last make build: lint, examples, cases, Rego tests and mutants; RULE is its id
+	@test -x $(BIN) || $(MAKE) build
 	@$(BIN) policy test bundles/default --rule "$(or $(RULE),$(error set RULE=ID))" $(ARGS)
 
 demo: build ## a recorded session, gated call by call, then verified and replayed
@@ -148,10 +164,6 @@ e2e-engines: ## simulations on a Spark cluster (an executor is killed), on Slurm
 	SPARK_HOME=$$($(ENGINES)/bin/python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))') PYSPARK_PYTHON=$(ENGINES)/bin/python ENGINES=$(ENGINES) \
 	  $(GO) test -tags "e2e cloud" -count=1 -timeout 60m -v ./cmd/reviewer/e2e/engines/
 
-precompiled: ## after a change of the built-in policy: write the prepared form that a start reads instead of parsing and compiling it
-	$(GO) test -count=1 -run TestParsed$$ ./bundles -update-parsed
-	$(GO) test -count=1 -run TestPrecompiled ./cmd/reviewer/wiring -update-precompiled
-
 programs: ## generate the rows of programs taken from an npm package; needs npm, tar and Node 20
 	$(GO) run ./cmd/reviewer/figrows
 
@@ -173,7 +185,7 @@ release: ## the files of a release: VERSION=v1.2.0 KEY=env:RELEASE_KEY; OUT is t
 release-check: ## build the last commit in two folders, each with a cache of its own, and compare; TARGETS=linux/amd64 builds less
 	@dir=$$(mktemp -d); trap 'chmod -R u+w $$dir; rm -rf $$dir' EXIT; commit=$$(git rev-parse HEAD); \
 	for name in one another/folder; do echo "building in $$dir/$$name"; \
-	  git clone -q . $$dir/$$name && git -C $$dir/$$name -c advice.detachedHead=false checkout -q $$commit && (cd $$dir/$$name && GOCACHE=$$dir/cache/$$name $(RELEASE) -version v0.0.0 \
+	  git clone -q . $$dir/$$name && git -C $$dir/$$name -c advice.detachedHead=false checkout -q $$commit && (cd $$dir/$$name && $(MAKE) -s prepared && GOCACHE=$$dir/cache/$$name $(RELEASE) -version v0.0.0 \
 	    -unsigned -out $$dir/dist/$$name $(if $(TARGETS),-targets $(TARGETS)) > $$dir/log) || exit 1; \
 	done; \
 	diff -r $$dir/dist/one $$dir/dist/another/folder && echo "the same: $$(wc -l < $$dir/log) files"
@@ -189,4 +201,4 @@ wine-part: ## the packages with code for each operating system, and some scripts
 	cmd/reviewer/wine/run.sh -if-possible $(WINE) 'scripts=(hook-allow-deny|access)$$'
 
 clean:
-	rm -rf bin
+	rm -rf bin bundles/prepared/*.bin cmd/reviewer/wiring/prepared/*.bin

@@ -3,7 +3,7 @@ package bundles
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed" // for the parsed files
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -122,16 +122,24 @@ type detectorLines struct {
 // parsedFile is a file whose contents were parsed before.
 type parsedFile struct{ Name, Sum, Raw string }
 
-// parsedRaw are the files of the built-in policy that are parsed at each start, in a form that is
-// read in a small part of the time. `make precompiled` writes them after a change; until
-// then, the files that differ are parsed.
+// prepared contains parsed.bin: the files of the built-in policy that are parsed at each start, in a form
+// that is read in a small part of the time. `make prepared` writes it. Without it, all files are parsed, and
+// those that differ from what it was written from are parsed in any case.
 //
-//go:embed parsed.bin
-var parsedRaw string
+//go:embed all:prepared
+var prepared embed.FS
 
-// parsedFiles returns the parsed files by name; none if they were not written by this program.
 var parsedFiles = sync.OnceValue(func() map[string]parsedFile {
-	list, err := encoded.Read[[]parsedFile](parsedRaw)
+	raw, err := prepared.ReadFile("prepared/parsed.bin")
+	if err != nil {
+		return nil
+	}
+	return readParsed(string(raw))
+})
+
+// readParsed returns the parsed files by name; none if they were not written by this program.
+func readParsed(raw string) map[string]parsedFile {
+	list, err := encoded.Read[[]parsedFile](raw)
 	files := make(map[string]parsedFile, len(list))
 	if err != nil {
 		return files
@@ -140,7 +148,7 @@ var parsedFiles = sync.OnceValue(func() map[string]parsedFile {
 		files[f.Name] = f
 	}
 	return files
-})
+}
 
 // parsedShape identifies the types of parsed files.
 var parsedShape = sync.OnceValue(func() string { return encoded.Shape[parsed]() })
@@ -156,7 +164,11 @@ func fileSum(name string, content []byte) string {
 // parsedBefore returns what a file of the built-in policy is parsed to; false: the
 // file is another one.
 func parsedBefore(name string, content []byte) (parsed, bool) {
-	f, there := parsedFiles()[name]
+	return parsedIn(parsedFiles(), name, content)
+}
+
+func parsedIn(files map[string]parsedFile, name string, content []byte) (parsed, bool) {
+	f, there := files[name]
 	if !there || f.Sum != fileSum(name, content) {
 		return parsed{}, false
 	}

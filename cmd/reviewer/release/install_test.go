@@ -244,7 +244,7 @@ func onlyHere(root string) *release {
 	return r
 }
 
-// copied is the checkout in another folder: what git knows about it.
+// copied is the checkout in another folder: what git knows about it, and the prepared files.
 func copied(t *testing.T, root string) string {
 	t.Helper()
 	needs(t, "git")
@@ -253,7 +253,7 @@ func copied(t *testing.T, root string) string {
 	if err != nil {
 		t.Skipf("not a checkout of git: %v", err)
 	}
-	for name := range strings.SplitSeq(list, "\n") {
+	for _, name := range append(strings.Split(list, "\n"), preparedFiles()...) {
 		content, err := os.ReadFile(filepath.Join(root, name))
 		if os.IsNotExist(err) {
 			continue // removed, and not committed yet

@@ -95,7 +95,17 @@ func newRelease(ctx context.Context, o options) (*release, error) {
 	if r.modified && !o.uncommitted {
 		return nil, errors.New("there are uncommitted changes: commit them, or give -uncommitted -unsigned for a trial")
 	}
+	for _, name := range preparedFiles() {
+		if _, err := os.Stat(filepath.Join(r.root, name)); err != nil {
+			return nil, fmt.Errorf("%w; run `make prepared` first: without this file, programs start slowly", err)
+		}
+	}
 	return r, nil
+}
+
+// preparedFiles are part of the programs, but not of the repository.
+func preparedFiles() []string {
+	return []string{"bundles/prepared/parsed.bin", "cmd/reviewer/wiring/prepared/precompiled.bin", "cmd/reviewer/wiring/prepared/conditions.bin"}
 }
 
 func parseTargets(text string) ([]target, error) {

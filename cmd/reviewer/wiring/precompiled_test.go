@@ -2,8 +2,10 @@ package wiring
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
@@ -11,52 +13,65 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-var updatePrecompiled = flag.Bool("update-precompiled", false, "write precompiled.bin again")
+var updatePrecompiled = flag.Bool("update-precompiled", false, "write the files of prepared again")
 
-// The compiled modules are those of the built-in policy, and of this version of OPA.
-func TestPrecompiled(t *testing.T) {
-	base, err := bundles.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := bundles.Assemble(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := rego.Precompile(e.Modules())
-	if err != nil {
-		t.Fatal(err)
-	}
-	sameFile(t, "precompiled.bin", want, precompiled)
-}
-
-// The compiled conditions are those of the built-in policy, and of this version of cel-go.
-func TestPrecompiledConditions(t *testing.T) {
-	base, err := bundles.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := bundles.Assemble(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := cel.Precompile(AllConditions(e))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sameFile(t, "conditions.bin", want, precompiledConditions)
-}
-
-// sameFile compares what was written with what is embedded, or writes it.
-func sameFile(t *testing.T, name string, want, embedded []byte) {
+func builtIn(t *testing.T) *bundles.Effective {
 	t.Helper()
+	base, err := bundles.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := bundles.Assemble(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// With -update-precompiled, this writes the modules that the program embeds. The same policy gives the same bytes.
+func TestPrecompiled(t *testing.T) {
+	e := builtIn(t)
+	write(t, "precompiled.bin", func() ([]byte, error) { return rego.Precompile(e.Modules()) })
+}
+
+// The same for conditions.
+func TestPrecompiledConditions(t *testing.T) {
+	e := builtIn(t)
+	write(t, "conditions.bin", func() ([]byte, error) { return cel.Precompile(AllConditions(e)) })
+}
+
+func write(t *testing.T, name string, make func() ([]byte, error)) {
+	t.Helper()
+	first, err := make()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if *updatePrecompiled {
-		if err := os.WriteFile(name, want, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join("prepared", name), first, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return
 	}
-	if !bytes.Equal(want, embedded) {
-		t.Errorf("%s is not what the built-in policy is compiled to: run make precompiled", name)
+	if again, err := make(); err != nil || !bytes.Equal(first, again) {
+		t.Errorf("the bytes differ each time (%v)", err)
+	}
+}
+
+// Without prepared files, or with those of another policy, the built-in policy compiles as well. That the
+// decisions are the same is tested where the files are written (packages rego and cel).
+func TestNotPrepared(t *testing.T) {
+	e := builtIn(t)
+	for _, raw := range [][]byte{nil, []byte("other")} {
+		if _, err := CompileWith(context.Background(), e, func(ctx context.Context, modules map[string]string, data map[string]any) (*rego.Host, error) {
+			return rego.CompileFrom(ctx, raw, modules, data)
+		}); err != nil {
+			t.Error(err)
+		}
+		host, err := cel.CompileFrom(raw, AllConditions(e))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, wrong := range host.Check() {
+			t.Error(wrong)
+		}
 	}
 }

@@ -46,7 +46,7 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 	compiled := later(func() (*rego.Host, error) { return compileRego(ctx, e.Modules(), e.Data) })
 	known := classify.NewRows(e.RowLayers())
 	set, wrongSet := detectors(e, known)
-	matcher, err := cel.CompileFrom(precompiledConditions, AllConditions(e))
+	matcher, err := cel.CompileFrom(preparedFile("conditions.bin"), AllConditions(e))
 	decider, wrongRego := compiled()
 	switch {
 	case err != nil:
