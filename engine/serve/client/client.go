@@ -28,8 +28,8 @@ var (
 
 // Other waits, in milliseconds.
 const (
-	reserve      = 1500  // of the agent's time, for a denial
-	answerWait   = 15000 // the shortest time-out of an event that can be denied leaves as much for `reviewer hook`
+	reserve    = 1500  // of the agent's time, for a denial
+	answerWait = 15000 // the shortest time-out of an event that can be denied leaves as much for `reviewer hook`
 )
 
 // Main passes on the event on standard input, given the arguments of `reviewer hook`
