@@ -114,7 +114,8 @@ var compilations struct {
 }
 
 type compilation struct {
-	digest   [sha256.Size]byte
+	digest   [sha256.Size]byte // of the modules
+	complete bool              // no stage was left out
 	compiler *ast.Compiler
 }
 
@@ -123,12 +124,11 @@ const maxCompilations = 4
 
 func compileModules(modules map[string]string, leaveOut ...ast.StageID) (*ast.Compiler, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q", leaveOut)
 	for _, name := range slices.Sorted(maps.Keys(modules)) {
 		fmt.Fprintf(h, "%q%q", name, modules[name])
 	}
-	one := compilation{digest: [sha256.Size]byte(h.Sum(nil))}
-	if one.compiler = compiledBefore(one.digest); one.compiler != nil {
+	one := compilation{digest: [sha256.Size]byte(h.Sum(nil)), complete: len(leaveOut) == 0}
+	if one.compiler = compiledBefore(one); one.compiler != nil {
 		return one.compiler, nil
 	}
 	var err error
@@ -144,10 +144,11 @@ func compileModules(modules map[string]string, leaveOut ...ast.StageID) (*ast.Co
 	return one.compiler, nil
 }
 
-func compiledBefore(digest [sha256.Size]byte) *ast.Compiler {
+// compiledBefore returns the compiler of the same modules, with at least the same stages; nil: none is kept.
+func compiledBefore(one compilation) *ast.Compiler {
 	compilations.mu.Lock()
 	defer compilations.mu.Unlock()
-	i := slices.IndexFunc(compilations.kept, func(c compilation) bool { return c.digest == digest })
+	i := slices.IndexFunc(compilations.kept, func(c compilation) bool { return c.digest == one.digest && (c.complete || !one.complete) })
 	if i < 0 {
 		return nil
 	}

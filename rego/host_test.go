@@ -59,6 +59,9 @@ func TestCompilationsAreShared(t *testing.T) {
 	if a, b := compiled(t, decision("a", 0), nil), compiled(t, decision("a", 0), nil); a.compiler != b.compiler {
 		t.Error("the same modules were compiled twice")
 	}
+	if h, err := CompileKnown(context.Background(), policy("decision := 1"), nil); err != nil || h.compiler == compiled(t, policy("decision := 1"), nil).compiler {
+		t.Errorf("modules that were compiled without checks count as checked, %v", err)
+	}
 	var all sync.WaitGroup
 	for i := range 4 * maxCompilations {
 		all.Go(func() {

@@ -55,16 +55,17 @@ func (p *policy) examples(l *bundles.Bundle, d bundles.Detector, finds func(stri
 
 // unusable finds rules about actions of no tool, and expired rules.
 func (p *policy) unusable() {
+	actions, tools := classify.Actions(p.rows), sortedKeys(classify.Tools(p.rows))
 	for _, l := range p.effective.Layers {
 		for _, r := range l.Rules {
-			p.actions(l.Layer, r.Spot, "match", r.Match.Actions)
-			p.tools(l.Layer, r.Spot, "match", r.Match.Tools)
+			p.actions(l.Layer, r.Spot, "match", r.Match.Actions, actions)
+			p.tools(l.Layer, r.Spot, "match", r.Match.Tools, tools)
 			p.exampleTools(l.Layer, r)
 		}
 		for _, a := range l.Access {
 			for _, r := range a.Rules {
-				p.actions(l.Layer, r.Spot, "actions", r.Actions)
-				p.tools(l.Layer, r.Spot, "tools", r.Tools)
+				p.actions(l.Layer, r.Spot, "actions", r.Actions, actions)
+				p.tools(l.Layer, r.Spot, "tools", r.Tools, tools)
 				if r.Expires() > 0 && r.Expires() <= p.now {
 					p.warn(l.Layer, r.Spot, "expires_at", "rule.over",
 						"access rule %s expired on %s and no longer applies; remove it",
@@ -85,19 +86,18 @@ func (p *policy) warn(layer string, spot placer, key, code, format string, args 
 
 // actions warns about patterns that match no tool's action: a rule that denies one
 // would deny nothing.
-func (p *policy) actions(layer string, spot placer, key string, patterns []string) {
+func (p *policy) actions(layer string, spot placer, key string, patterns, known []string) {
 	for _, pattern := range patterns {
-		if !fits(pattern, classify.Actions(p.rows)) {
+		if !fits(pattern, known) {
 			w := p.warn(layer, spot, key, "rule.action", "no known tool has the action %q", pattern)
-			w.Suggestion = engine.Nearest(pattern, classify.Actions(p.rows))
+			w.Suggestion = engine.Nearest(pattern, known)
 		}
 	}
 }
 
 // tools warns about names that look like a misspelt tool. Others may belong to an
 // unknown agent or server.
-func (p *policy) tools(layer string, spot placer, key string, patterns []string) {
-	known := sortedKeys(classify.Tools(p.rows))
+func (p *policy) tools(layer string, spot placer, key string, patterns, known []string) {
 	for _, pattern := range patterns {
 		near := engine.Nearest(pattern, known)
 		if !fits(pattern, known) && near != "" && !strings.Contains(pattern, "__") {
