@@ -70,7 +70,8 @@ func Naming(id string) func(text string) bool {
 	if id == "" {
 		return func(string) bool { return true }
 	}
-	return regexp.MustCompile(`(^|[^\w.])` + regexp.QuoteMeta(id) + `($|[^\w])`).MatchString
+	word := regexp.MustCompile(`(^|[^\w.])` + regexp.QuoteMeta(id) + `($|[^\w])`)
+	return func(text string) bool { return strings.Contains(text, id) && word.MatchString(text) }
 }
 
 // maxFile limits a file of cases, in bytes; the largest built-in one has a hundredth of it.
