@@ -105,7 +105,8 @@ func newRelease(ctx context.Context, o options) (*release, error) {
 
 // preparedFiles are part of the programs, but not of the repository.
 func preparedFiles() []string {
-	return []string{"bundles/prepared/parsed.bin", "cmd/reviewer/wiring/prepared/precompiled.bin", "cmd/reviewer/wiring/prepared/conditions.bin"}
+	const wiring = "cmd/reviewer/wiring/prepared/"
+	return []string{"bundles/prepared/parsed.bin", wiring + "precompiled.bin", wiring + "conditions.bin"}
 }
 
 func parseTargets(text string) ([]target, error) {
