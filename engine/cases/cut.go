@@ -201,6 +201,10 @@ func (c *cutter) choice(by *engine.Control) (Event, bool) {
 	return e, true
 }
 
+// longCall is the duration in milliseconds from which on a case has it: shorter ones only differ from run
+// to run.
+const longCall = 1000
+
 // result converts the result of a call to an event.
 func (c *cutter) result(r *engine.Record) (Event, bool) {
 	of, known := c.calls[r.Call]
@@ -215,6 +219,9 @@ func (c *cutter) result(r *engine.Record) (Event, bool) {
 	if facts := r.Event.Result; facts != nil {
 		if facts.Outcome == engine.OutcomeFailed {
 			e.Result.Failed = cmp.Or(facts.Class, failedResult)
+		}
+		if facts.MS >= longCall {
+			e.Result.MS = int(facts.MS)
 		}
 		if facts.Content != nil && facts.Content.Bytes > 0 {
 			c.lose("the results of calls")

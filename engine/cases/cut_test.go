@@ -24,6 +24,21 @@ func undecided() []*engine.Record {
 	}
 }
 
+// How long a call took counts for some rules.
+func TestCutKeepsDurations(t *testing.T) {
+	for ms, want := range map[int64]string{0: "{result: ok,", 40: "{result: ok,", 350_000: "{result: {ms: 350000},"} {
+		records := undecided()
+		records[6].Event.Result.MS = ms
+		x, err := CutExpecting("a run", "/home/kim", records, 7, Expect{Decision: engine.Allow})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := Write(nil, x.Case); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%d ms: %v\n%s", ms, err, text)
+		}
+	}
+}
+
 // What is expected is said by who cuts, and a result goes with its call where it
 // follows it.
 func TestCutExpecting(t *testing.T) {
