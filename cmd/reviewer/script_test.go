@@ -87,7 +87,8 @@ func asImpostor() {
 
 // scripts is where the command line is specified: one file per topic, to be
 // read as a manual. Besides the commands of testscript they use those of
-// scriptCommands; every script has a state directory of its own in
+// scriptCommands, among them reviewer, which runs the program in the process of the tests;
+// where it must be a process of its own, a script has `exec reviewer`. Every script has a state directory of its own in
 // $REVIEWER_HOME, a home directory $HOME, and a project in $WORK/shop. $WORK is
 // filled in where a *.json or *.jsonl file names it.
 const scripts = "../../testdata/script"
