@@ -44,17 +44,17 @@ func NewLab(modules, tests map[string]string, own func(name string) bool) (*Muta
 			l.changes = append(l.changes, changes(name, l.changing[name])...)
 		}
 	}
-	beside, err := parseModules(tests)
+	tested, err := parseModules(tests)
 	if err != nil {
 		return nil, err
 	}
-	uniqueNames(beside)
-	for _, r := range testRules(beside) {
+	uniqueNames(tested)
+	for _, r := range testRules(tested) {
 		if !slices.Contains(l.tests, r.name) && !strings.Contains(r.name, "."+tester.SkipTestPrefix) {
 			l.tests = append(l.tests, r.name)
 		}
 	}
-	maps.Copy(l.modules, beside)
+	maps.Copy(l.modules, tested)
 	l.whole = sync.OnceValues(l.finish)
 	return l, nil
 }
