@@ -69,6 +69,16 @@ func unpacked() engine.Action {
 	return a
 }
 
+// unknownFile is a write to a file that nobody knows, next to a request to a host: the scores alone would block it.
+func unknownFile() engine.Action {
+	a := effect(engine.EffectFileWrite, func(e *engine.Effect) {
+		e.Short, e.Location, e.Certainty = "", engine.LocationUnknown, engine.CertaintyUnknown
+	})
+	a.Effects = append(a.Effects, effect(engine.EffectNetwork, nil).Effects...)
+	a.Types, a.Opaque = []engine.Type{engine.TypeFileModification, engine.TypeNetworkRequest}, []engine.Opaque{{Reason: "target"}}
+	return a
+}
+
 func effect(kind engine.EffectKind, change func(*engine.Effect)) engine.Action {
 	e := engine.Effect{Kind: kind, Verb: "write", Short: "./a", Certainty: engine.CertaintyExact, Location: engine.LocationInside}
 	if kind == engine.EffectNetwork {
@@ -141,6 +151,7 @@ func questions() []question {
 		ask(types(engine.TypeFileRead), withFinding("environment_dump", "")),
 		ask(types(engine.TypeFileRead), withFinding("delete_broad", "")),
 		ask(unpacked(), withFact(engine.FactChangesFiles)),
+		ask(unknownFile(), withFact(engine.FactNotUnderstood)),
 		ask(types(engine.TypeFileRead), withFact(engine.FactStopped), func(q *question) { q.in.Session.Stopped = true }),
 		ask(effect(engine.EffectFileWrite, nil), func(q *question) { q.in.Session.FileOps = 101 }),
 		ask(effect(engine.EffectFileWrite, func(e *engine.Effect) { e.Location = engine.LocationTemp })),
