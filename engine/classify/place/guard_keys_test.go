@@ -104,6 +104,9 @@ func TestCopiesOfKeys(t *testing.T) {
 			t.Skip(err)
 		}
 	}
+	if _, err := os.Readlink(filepath.Join(shop, "sub", "soft")); err != nil {
+		t.Skip(err) // wine reports that it made a link, and makes none
+	}
 	w := LocalWorld(dir, "", []string{state})
 	w.State = state
 	r := NewResolver(w, shop, classifytest.Rows())
