@@ -118,9 +118,17 @@ func (l *memoryLog) Workspace(engine.SessionKey) (workspace string, began int64,
 	return l.history.Workspace, l.history.Started, nil
 }
 
-func (l *memoryLog) last() *engine.Record { return l.records[len(l.records)-1] }
+func (l *memoryLog) last() *engine.Record {
+	if l.mu.TryLock() { // else this is called while a record is appended
+		defer l.mu.Unlock()
+	}
+	return l.records[len(l.records)-1]
+}
 
 func (l *memoryLog) kinds() []string {
+	if l.mu.TryLock() {
+		defer l.mu.Unlock()
+	}
 	var list []string
 	for _, r := range l.records {
 		list = append(list, string(r.Kind))
