@@ -54,9 +54,8 @@ SANDBOX := ^TestOracle
 unit: ## CI's tests of each package but the program's and those of sandboxes
 	$(TESTRUN) -- $(TESTFLAGS) '-skip=$(SANDBOX)' $$($(GO) list ./... | grep -v -e 'cmd/reviewer$$' -e engine/run)
 
-# With -run, every script runs.
 product: ## CI's tests of the program, with every script
-	$(TESTRUN) -- $(TESTFLAGS) -run=. ./cmd/reviewer
+	$(TESTRUN) -- $(TESTFLAGS) ./cmd/reviewer
 
 sandbox: ## CI's tests that confine processes
 	$(TESTRUN) -- $(TESTFLAGS) ./engine/run/...

@@ -22,7 +22,7 @@ type Release struct {
 	Sequence     int64          `json:"sequence"`              // rises with each release of (name, channel)
 	Revision     string         `json:"revision,omitempty"`    // of the sources
 	Policy       string         `json:"policy"`                // digest of the effective files, h1:…
-	Created      Time           `json:"created"`               //
+	Created      Time           `json:"created"`               // when the release was made
 	Expires      Time           `json:"expires,omitempty"`     // 0: never
 	RollbackOf   int64          `json:"rollback_of,omitempty"` // the sequence whose contents this brings back; 0: none
 	Requires     map[string]int `json:"requires"`              // as in the manifest, such as engine: 3

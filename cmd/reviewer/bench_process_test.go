@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestRatioLimits fails where a ratio is above a limit that leaves room for a machine at a load of ten, where
-// processor time doubles. A cold hook without the prepared policy is still above its limit. What is
+// TestRatioLimits fails where a ratio is above a limit that leaves room for a busy machine: at a load of ten,
+// a cold hook took 73 and the version 11.2. A cold hook without the prepared policy is above 150. What is
 // compared is processor time, which hardly depends on what else runs, as the time of a clock does: of
 // processes the least of many runs.
 func TestRatioLimits(t *testing.T) {
@@ -24,8 +24,8 @@ func TestRatioLimits(t *testing.T) {
 		fn          func(*testing.T) (a, b time.Duration)
 	}{
 		{"client and resident process, record written / empty Go process (least CPU)", 2, 6, clientWork},
-		{"cold hook / empty Go process (least CPU)", 12, 120, coldWork},
-		{"reviewer version / empty Go process (least CPU)", 6, 24, versionWork},
+		{"cold hook / empty Go process (least CPU)", 12, 80, coldWork},
+		{"reviewer version / empty Go process (least CPU)", 6, 14, versionWork},
 		{"warm decision of an allowed call / trivial Rego rule (median)", 5, 60, func(t *testing.T) (a, b time.Duration) { return warm(t, true) }},
 		{"warm decision with 1,000 more rules / with 40 more (median)", 1.3, 2.6, manyRulesWarm},
 		{"warm call at 10,000 earlier ones / at 10 (median)", 1.5, 4, longSession},

@@ -27,7 +27,7 @@ type Check struct {
 // Report is what Verify found.
 type Report struct {
 	Chains   int   // the ledger included
-	Files    int   //
+	Files    int   // of all chains
 	Lines    int64 // that fit their neighbours
 	Bytes    int64
 	Purged   int64 // lines that retention deleted, as the ledger says

@@ -74,11 +74,7 @@ func (b oracleBox) check(t *testing.T, list []suiteCase) (tally oracleTally) {
 }
 
 func (o *oracleTally) add(t *testing.T, world place.World, c suiteCase, seen oracleSeen) {
-	args, err := json.Marshal(map[string]string{"command": c.src})
-	if err != nil {
-		t.Fatal(err)
-	}
-	action := classifyCall(t, world, "/srv/shop", "/srv/shop", "Bash", string(args)).Action
+	action := oracleAction(t, world, c)
 	o.cases++
 	if len(seen.Changes)+len(seen.Calls) > 0 {
 		o.seen++
@@ -94,6 +90,15 @@ func (o *oracleTally) add(t *testing.T, world place.World, c suiteCase, seen ora
 		o.missing++
 		t.Errorf("%s %s\nran, but was not predicted:\n  %s\npredicted:\n%s", c.class, c.src, strings.Join(missing, "\n  "), renderEffects(action.Effects))
 	}
+}
+
+// oracleAction classifies a case as a call in the sandbox.
+func oracleAction(t *testing.T, world place.World, c suiteCase) *engine.Action {
+	args, err := json.Marshal(map[string]string{"command": c.src})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return classifyCall(t, world, "/srv/shop", "/srv/shop", "Bash", string(args)).Action
 }
 
 // notUnderstood reports whether the classifier says that it does not know what

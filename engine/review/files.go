@@ -101,7 +101,7 @@ func (d *duty) stored() bool {
 
 func earlier(t history.Tail, n int64) (*engine.Record, error) {
 	if n == 0 {
-		return nil, errors.New("there is no such record")
+		return nil, errors.New("the chain has no record with this number")
 	}
 	return t.Read(n)
 }

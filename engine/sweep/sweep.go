@@ -2,7 +2,7 @@
 // what was checked.
 //
 // With REVIEWER_EVERY=1 (make fidelity) a sweep is complete. Else a sample of it is checked, which
-// REVIEWER_SAMPLE selects: any text, in CI the commit. Without it the sample is always the same.
+// REVIEWER_SAMPLE selects: any text. Without it the sample is always the same.
 //
 // Out of scope: anything that ships. Only tests import it.
 package sweep

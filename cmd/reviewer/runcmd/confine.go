@@ -359,7 +359,7 @@ func (c *confinement) close() error {
 		_ = l.Close() // nobody is left inside
 	}
 	if c.outside != nil {
-		_ = c.outside.Close() // as above
+		_ = c.outside.Close() // nobody is left inside
 	}
 	for _, dir := range c.made {
 		_ = os.Remove(dir) // it stays if something is in it

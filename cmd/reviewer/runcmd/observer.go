@@ -146,7 +146,7 @@ func (o *observer) findResumed() {
 	}
 	list, err := o.p.policy.log.Written(o.began.UnixMilli())
 	if err != nil {
-		return // as above
+		return // the log's own commands report damage
 	}
 	for _, one := range list {
 		if o.ours(one.Key.Harness, one.Workspace) {

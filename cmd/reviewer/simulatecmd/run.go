@@ -32,7 +32,7 @@ type comparing struct {
 	comparison *simulate.Comparison
 	candidate  *bundles.Effective // as it was named; a sweep tries others
 	families   []sources.Family   // this run's part
-	lost       []simulate.Trouble // likewise
+	lost       []simulate.Trouble // what this run could not read
 	shard      *simulate.Shard
 	mask       func(string) string
 	baseline   *bundles.Effective // nil: what was recorded

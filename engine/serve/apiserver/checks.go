@@ -93,7 +93,7 @@ func unknownPath(h http.Handler, r *http.Request) *refusal {
 	if h.ServeHTTP(probe, r); probe.status == http.StatusMethodNotAllowed {
 		return refuse(probe.status, api.CodeMethod, "this method is not allowed here", "see GET /v1/openapi.json")
 	}
-	return refuse(http.StatusNotFound, api.CodeNotFound, "there is no such path", "see GET /v1/openapi.json")
+	return refuse(http.StatusNotFound, api.CodeNotFound, "the API does not have this path", "see GET /v1/openapi.json")
 }
 
 // statusOnly takes what the multiplexer would answer.

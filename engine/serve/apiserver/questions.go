@@ -180,7 +180,7 @@ const listAgain = "list the questions again"
 func (s *Server) gone(id string) *refusal {
 	r, err := s.Queue.Log.Find(id)
 	if err != nil || r.Answer == nil || r.Answer.Pending == nil {
-		return refuse(http.StatusNotFound, api.CodeUnknown, "there is no such question", listAgain)
+		return refuse(http.StatusNotFound, api.CodeUnknown, "no question with this id waits", listAgain)
 	}
 	state, err := s.Queue.StateOf(requestOf(r))
 	if err != nil || state == approval.Pending {

@@ -29,7 +29,7 @@ func (s *Server) getSession(_ http.ResponseWriter, r *http.Request) (any, *refus
 	}
 	i := slices.IndexFunc(all, func(one audit.Session) bool { return one.Key.Session == r.PathValue("id") })
 	if i < 0 {
-		return nil, refuse(http.StatusNotFound, api.CodeNotFound, "there is no such session in the log", "list the sessions")
+		return nil, refuse(http.StatusNotFound, api.CodeNotFound, "the log has no session with this id", "list the sessions")
 	}
 	waiting, err := s.Queue.Waiting()
 	if err != nil {
