@@ -25,6 +25,7 @@ type Effective struct {
 	Redact   []string            // kinds of personal data to mask
 	Digest   string              // over the ordered (layer, digest) pairs and Config
 	Config   string              // of the merged settings
+	Notice   string              // for the person: which changes of their own policy are not active; empty: none
 }
 
 // Assemble joins layers, the base layer first.

@@ -1,9 +1,11 @@
 package bundles
 
 import (
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // WithFile returns the bundle with another content of one file with rows or
@@ -70,4 +72,79 @@ func (b *Bundle) RowsOf(file string) ([]Rule, []AccessList) {
 		}
 	}
 	return rules, access
+}
+
+// Tightened returns a layer's bundle with what another version of it tightens: the settings whose x-merge shows
+// that the version's value is stricter, as for the project's layer, and its new files with rules, patterns
+// and access lists. what lists both. below are the layers before this one.
+func Tightened(below []*Bundle, b, version *Bundle) (_ *Bundle, what []string, err error) {
+	stricter, err := stricterSettings(below, b, version)
+	if err != nil {
+		return b, nil, err
+	}
+	files := maps.Clone(b.Files)
+	if len(stricter) > 0 {
+		if files[settingsName], err = b.settingsWith(stricter); err != nil {
+			return b, nil, err
+		}
+	}
+	for _, s := range stricter {
+		what = append(what, strings.Join(s.keys, "."))
+	}
+	settings, known := maps.Clone(files), len(what)
+	for _, name := range slices.Sorted(maps.Keys(version.Files)) {
+		kind := FileKind(name)
+		if _, there := files[name]; !there && (kind == RulesFile || kind == AccessFile) {
+			files[name], what = version.Files[name], append(what, name)
+		}
+	}
+	if len(what) == 0 {
+		return b, nil, nil
+	}
+	made, err := over(below, files, b.Layer)
+	if err != nil && len(what) > known { // a new file may repeat an id
+		what = what[:known]
+		made, err = over(below, settings, b.Layer)
+	}
+	if err != nil {
+		return b, nil, err
+	}
+	return made, what, nil
+}
+
+// over makes a bundle from files, and checks that it can be assembled.
+func over(below []*Bundle, files map[string][]byte, layer string) (*Bundle, error) {
+	b, err := FromFiles(files, layer)
+	if err != nil {
+		return nil, err
+	}
+	_, err = Assemble(append(slices.Clip(below), b)...)
+	return b, err
+}
+
+// settingsName is the file with the settings of a layer above the base.
+const settingsName = "settings.yaml"
+
+// settingsWith returns the layer's settings file with other values.
+func (b *Bundle) settingsWith(values []settingAt) ([]byte, error) {
+	doc := map[string]any{}
+	if content, there := b.Files[settingsName]; there {
+		var err error
+		if doc, err = decodeYAML(settingsName, content); err != nil {
+			return nil, err
+		}
+	}
+	for _, v := range values {
+		at := doc
+		for _, key := range v.keys[:len(v.keys)-1] {
+			next, ok := at[key].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				at[key] = next
+			}
+			at = next
+		}
+		at[v.keys[len(v.keys)-1]] = v.value
+	}
+	return json.MarshalIndent(doc, "", "  ") // which YAML reads
 }

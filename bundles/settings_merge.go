@@ -187,6 +187,67 @@ func (s *SchemaNode) combine(a, b any) any {
 	return b
 }
 
+// settingAt is a value of a setting.
+type settingAt struct {
+	keys  []string
+	value any
+}
+
+// stricterSettings compares the result of a layer's settings with that of another version of them, and returns the values
+// with which the version makes the result stricter.
+func stricterSettings(below []*Bundle, b, version *Bundle) ([]settingAt, error) {
+	now, _, err := mergeSettings(append(slices.Clip(below), b))
+	if err != nil {
+		return nil, err
+	}
+	other, _, err := mergeSettings(append(slices.Clip(below), version))
+	if err != nil {
+		return nil, err
+	}
+	tree, err := SettingsSchema()
+	if err != nil {
+		return nil, err
+	}
+	m := newMerger(append(slices.Clip(below), b))
+	return m.stricter(nil, tree, Normal(now).(map[string]any), Normal(other).(map[string]any)), nil
+}
+
+func (m *merger) stricter(at []string, s *SchemaNode, now, other map[string]any) (list []settingAt) {
+	for _, key := range slices.Sorted(maps.Keys(other)) {
+		node, keys := s.Child(key), append(slices.Clip(at), key)
+		if node == nil {
+			continue
+		}
+		if sub, ok := other[key].(map[string]any); ok && node.section() {
+			before, _ := now[key].(map[string]any)
+			list = append(list, m.stricter(keys, node, before, sub)...)
+			continue
+		}
+		before, there := now[key]
+		if !there {
+			before, there = m.unset(strings.Join(keys, "."), node)
+		}
+		if !there || !slices.Contains([]string{"min", "max", "strictest", "union", "extend", "intersect", mergeNarrow}, node.Merge) {
+			continue // whether this is stricter is unknown
+		}
+		if v := node.combine(before, other[key]); !reflect.DeepEqual(v, before) {
+			list = append(list, settingAt{keys, v})
+		}
+	}
+	return list
+}
+
+// unset returns the value in whose place an entry of a map counts.
+func (m *merger) unset(path string, s *SchemaNode) (any, bool) {
+	switch ranks := s.ranking(); {
+	case s.Merge == "union":
+		return []any{}, true
+	case s.Within != "" && len(ranks) > 1: // only the strictest value is certainly stricter than none
+		return ranks[len(ranks)-2], true
+	}
+	return m.shipped(path)
+}
+
 // ranking lists the values of a strictest setting, mildest first.
 func (s *SchemaNode) ranking() []any {
 	if s.Order != nil {

@@ -24,6 +24,7 @@ type Answer struct {
 	Mode   AnswerMode
 	Text   string          // for the agent (and the person, where the agent shows it)
 	Notice string          // for the person instead of Text, where the agent shows them a text of their own
+	Person string          // for the person alone, at the start of a session or turn, where the agent shows them a text of their own
 	Args   json.RawMessage // Effect is Modify: the arguments to run with; raw, never recorded
 	Tool   string          // of the call: an agent may be able to deny only some tools' calls gently
 	Grant  bool            // the person's own prompt may be skipped

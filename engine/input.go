@@ -34,17 +34,18 @@ type TimeFacts struct {
 
 // SessionFacts is the state of the whole session, over all its agents.
 type SessionFacts struct {
-	Workspace  string `json:"workspace"`             // project folder, fixed when the session begins; empty: unknown
-	Stopped    bool   `json:"stopped"`               // a person or the policy stopped the session
-	StopReason string `json:"stop_reason,omitempty"` // why it was stopped
-	StopBy     string `json:"stop_by,omitempty"`     // who stopped it
-	StopRule   string `json:"stop_rule,omitempty"`   // rule or pattern that led to the stop; absent: a person or another session did
-	StopHarm   string `json:"stop_harm,omitempty"`   // harm named by the rule that denied the call at which the session was stopped
-	StopMS     int64  `json:"stop_ms,omitempty"`     // how long ago it was stopped, in milliseconds
-	StopHeard  bool   `json:"stop_heard,omitempty"`  // a person has written to the agent since, and was told
-	Aborted    bool   `json:"aborted,omitempty"`     // a person permanently ended the session; it is stopped as well
-	Resumed    string `json:"resumed,omitempty"`     // conditions under which a person resumed it: limits, supervise; absent: none
-	Restored   bool   `json:"restored,omitempty"`    // a person restored files to a checkpoint since the last call
+	Workspace    string `json:"workspace"`               // project folder, fixed when the session begins; empty: unknown
+	Stopped      bool   `json:"stopped"`                 // a person or the policy stopped the session
+	StopReason   string `json:"stop_reason,omitempty"`   // why it was stopped
+	StopBy       string `json:"stop_by,omitempty"`       // who stopped it
+	StopUnsigned bool   `json:"stop_unsigned,omitempty"` // nobody signed the stop, so its reason and its author are unknown
+	StopRule     string `json:"stop_rule,omitempty"`     // rule or pattern that led to the stop; absent: a person or another session did
+	StopHarm     string `json:"stop_harm,omitempty"`     // harm named by the rule that denied the call at which the session was stopped
+	StopMS       int64  `json:"stop_ms,omitempty"`       // how long ago it was stopped, in milliseconds
+	StopHeard    bool   `json:"stop_heard,omitempty"`    // a person has written to the agent since, and was told
+	Aborted      bool   `json:"aborted,omitempty"`       // a person permanently ended the session; it is stopped as well
+	Resumed      string `json:"resumed,omitempty"`       // conditions under which a person resumed it: limits, supervise; absent: none
+	Restored     bool   `json:"restored,omitempty"`      // a person restored files to a checkpoint since the last call
 	// The latest call that was answered before its review (mode: async), if the review was stricter
 	// than the answer and no later call has reported that yet.
 	Late        *LateFacts `json:"late,omitempty"`

@@ -25,6 +25,16 @@ const (
 	ControlRestore      = "restore"       // files were restored to Control.Checkpoint
 	ControlApprove      = "approve"       // a call that waits for an answer may run: Control.Record, Control.Digest
 	ControlDeny         = "deny"          // it does not run
+	ControlKey          = "key"           // the key with which the person signs from now on: Control.Key; none: no earlier one counts, nor what it permitted
+	ControlUsed         = "used"          // a permission for one call was used up: Control.Record is the id of the permission's record
+
+	// Acts that concern the machine. Control.Digest is that of the whole act, and Control.Reason says it as it was shown.
+	ControlTrust     = "trust"     // keys or files that sign policy are trusted
+	ControlActivate  = "activate"  // a policy without trust, or an earlier one, is active
+	ControlChannel   = "channel"   // notifications or seals go to another place
+	ControlPurge     = "purge"     // saves, checkpoints or records are removed before their term
+	ControlAccept    = "accept"    // the person's own policy, settings and definitions count as they are
+	ControlUninstall = "uninstall" // the hooks are removed
 )
 
 // The conditions on which a person resumes a session.
@@ -199,7 +209,7 @@ type Open struct {
 
 // Control is a person's choice.
 type Control struct {
-	Do     string `json:"do"`             // stop, resume, abort, allow_once, allow_session, scope, unscope, close, restore, approve, deny
+	Do     string `json:"do"`             // stop, resume, abort, allow_once, allow_session, scope, unscope, close, restore, approve, deny, key, used, or an act that concerns the machine
 	Mode   string `json:"mode,omitempty"` // resume: limits or supervise; absent: as before the stop
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`     // user, as far as the system knows
@@ -214,6 +224,9 @@ type Control struct {
 
 	Digest  string   `json:"digest,omitempty"`     // approve, deny: of the question, as in Pending
 	Decided *Decided `json:"decided_by,omitempty"` // approve, deny: who answered the question
+
+	Key    *PersonKey `json:"key,omitempty"`    // key
+	Signed *Signature `json:"signed,omitempty"` // a choice that makes policy milder counts only with it
 }
 
 // Decided names who answered a question that waited.

@@ -74,17 +74,32 @@ type Activator struct {
 	Check         func(context.Context, *bundles.Effective) error                   // compiles all of a policy
 	Try           func(context.Context, *bundles.Effective, map[string]fs.FS) error // makes test decisions with the policy that was checked last: its own examples and cases
 	RequirePerson func(what string) (who string, err error)                         // an error unless a person runs the command
+	Sign          func(context.Context, Act) (*Signature, error)                    // asks the person to sign, where they have a key; nil: RequirePerson
 	RequireScript func(what string) (who string, err error)                         // an error under an agent
 	Mask          func(string) string                                               // masks secrets for the ledger
 	Line          func(text string, most int) string                                // shortens a text to one line
 }
 
+// Act is an activation that a person decides on.
+type Act struct {
+	What  string // such as "activating a policy"
+	Shown string // the whole act in words
+	Layer string
+	Doc   SignedActivation
+}
+
+// Signature is that of a person for an Act.
+type Signature struct {
+	Who    string
+	Record func() error // records it in the ledger; nil: the person has no key
+}
+
 // Activate activates a bundle, or returns the reason why not: then the previous
 // policy stays active. Refusals are recorded in the ledger, too.
 func (a *Activator) Activate(ctx context.Context, in Request) (*Activated, error) {
+	s := &activation{Activator: a, in: in, store: Releases(a.Home), doc: &Activated{Warnings: []string{}}, whole: ctx}
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	s := &activation{Activator: a, in: in, store: Releases(a.Home), doc: &Activated{Warnings: []string{}}}
 	made, err := s.store.Change(ctx, func(state *releases.State) (*releases.Next, error) { return s.decide(ctx, state) })
 	if err != nil {
 		return nil, s.failed(ctx, err)
@@ -103,6 +118,7 @@ type activation struct {
 	store *releases.Store
 	doc   *Activated
 
+	whole    context.Context // without the limit: a person may take their time
 	layer    string
 	bundle   *bundles.Bundle // nil: none, in a rollback to no bundle
 	recorded bool
@@ -117,6 +133,9 @@ func (s *activation) decide(ctx context.Context, state *releases.State) (*releas
 	if err != nil {
 		return nil, err
 	}
+	if err := s.follow(state, s.layer); err != nil {
+		return nil, err
+	}
 	now := state.Active.Layers[s.layer]
 	next := s.next(state, verdict)
 	s.doc.Before = now.Release.String()
@@ -124,11 +143,18 @@ func (s *activation) decide(ctx context.Context, state *releases.State) (*releas
 		s.doc.Already, s.doc.Activation = true, now
 		return nil, s.intact(now)
 	}
-	if next.By, err = s.may(verdict, state); err != nil {
+	by, err := s.may(verdict, state, next)
+	if err != nil {
 		return nil, err
 	}
+	next.By = by.Who
 	next.Record = func(made releases.Activation) error {
-		err := s.Log.Note(ctx, engine.Note{What: noteActivated, Detail: s.note(made)})
+		if by.Record != nil {
+			if err := by.Record(); err != nil {
+				return err
+			}
+		}
+		err := s.Log.Note(s.whole, engine.Note{What: audit.NoteActivated, Detail: s.note(made)})
 		s.recorded = err == nil
 		return err
 	}
@@ -204,7 +230,7 @@ func (s *activation) compile(ctx context.Context, files bundles.Memory) error {
 	if err := s.load(holds, files); err != nil {
 		return err
 	}
-	others, err := holds.load(s.layer)
+	others, _, err := holds.load(s.layer)
 	if err != nil { // the hook denies everything until these are repaired, too
 		s.warn("another layer cannot be read, and every call is denied until that is fixed: %v", err)
 	}
@@ -302,16 +328,25 @@ func (s *activation) next(state *releases.State, v trust.Verdict) *releases.Next
 
 // may returns who activates, or an error if nobody may: activating an unsigned policy,
 // and rolling back, is a person's decision.
-func (s *activation) may(v trust.Verdict, state *releases.State) (string, error) {
+func (s *activation) may(v trust.Verdict, state *releases.State, next *releases.Next) (*Signature, error) {
+	var what string
 	switch {
 	case s.in.back != nil || v.Rollback:
-		return s.RequirePerson("rolling back to an earlier policy")
+		what = "rolling back to an earlier policy"
 	case v.Unsigned:
-		return s.RequirePerson("activating a policy that is unsigned, or not covered by a trust file,")
+		what = "activating a policy that is unsigned, or not covered by a trust file,"
 	case len(state.Lost) > 0:
-		return s.RequirePerson("repairing the active policy")
+		what = "repairing the active policy"
+	default:
+		who, err := s.RequireScript("activating a policy")
+		return &Signature{Who: who}, err
 	}
-	return s.RequireScript("activating a policy")
+	if s.Sign == nil {
+		who, err := s.RequirePerson(what)
+		return &Signature{Who: who}, err
+	}
+	doc := ActivationAct(releases.Activation{Layer: next.Layer, Release: next.Release, Rollback: next.Rollback, Reason: next.Reason})
+	return s.Sign(s.whole, Act{what, fmt.Sprintf("%s layer: %s", next.Layer, ReleaseText(next.Release)), next.Layer, doc})
 }
 
 // failed records a failed activation in the ledger. A refused bundle is a finding.
@@ -333,9 +368,8 @@ func (s *activation) failed(ctx context.Context, err error) error {
 
 // Names of ledger records about activated policies.
 const (
-	noteActivated = "policy_activated"
-	noteRefused   = "policy_refused"
-	noteFailed    = "policy_activation_failed" // after it was recorded
+	noteRefused = "policy_refused"
+	noteFailed  = "policy_activation_failed" // after it was recorded
 )
 
 // note records an activation in the ledger.

@@ -13,11 +13,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/releases"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 )
 
 // Machine describes where a machine keeps its policies, and the program that reads them.
@@ -29,6 +32,8 @@ type Machine struct {
 	Program func() string
 
 	Now func() int64 // Unix milliseconds; called only to say what to do about an invalid trust file
+
+	Log *audit.Store // whose ledger has what the person accepted; nil: that of Home
 }
 
 // Layers are the sources of the active policy of a workspace: activated
@@ -40,6 +45,10 @@ type Layers struct {
 	Releases     *releases.Store
 	Active       *releases.Active
 	trust        func() (Trust, error) // asked for only where it matters
+
+	checked     map[string]error // release -> why trusted keys did not sign it
+	lost        map[string]error // layer -> why what is active there cannot be determined
+	disbelieved []string         // what the store has and nobody signed
 }
 
 // Releases returns the store of activated bundles.
@@ -52,12 +61,13 @@ func (m Machine) Layers(workspace string) (*Layers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("activated policies: %w (in %s)", err, d.Dir)
 	}
-	return m.layersWith(workspace, active), nil
+	h := m.layersWith(workspace, active)
+	return h, h.believe()
 }
 
 func (m Machine) layersWith(workspace string, active *releases.Active) *Layers {
-	believed := sync.OnceValues(func() (Trust, error) { return trustOf(m.Home) })
-	return &Layers{m, workspace, OrganisationDir(), Releases(m.Home), active, believed}
+	return &Layers{machine: m, workspace: workspace, organisation: OrganisationDir(), Releases: Releases(m.Home), Active: active,
+		trust: sync.OnceValues(m.believedTrust), checked: map[string]error{}, lost: map[string]error{}}
 }
 
 // Dir returns the folder of a layer; empty if it has none.
@@ -100,6 +110,9 @@ func (h *Layers) Source(layer string) (*Source, error) {
 	files, err := filesOfLayer(layer, dir)
 	if err != nil {
 		return nil, err
+	}
+	if err := h.lost[layer]; err != nil {
+		return nil, fmt.Errorf("%s policy: %w", layer, err)
 	}
 	now, bundle := h.Active.Layers[layer]
 	bundle = bundle && !now.None()
@@ -342,12 +355,14 @@ func (m Machine) Effective(workspace string) (*bundles.Effective, error) {
 
 // Effective is the result of all layers.
 func (h *Layers) Effective() (*bundles.Effective, error) {
-	layers, err := h.load("")
+	layers, own, err := h.load("")
 	if err != nil {
 		return nil, err
 	}
 	e, err := bundles.Assemble(layers...)
 	if err == nil {
+		notices := append([]string{own.Text()}, h.Disbelieved()...)
+		e.Notice = strings.Join(slices.DeleteFunc(notices, func(s string) bool { return s == "" }), "; ")
 		return e, nil
 	}
 	if s, other := h.Source(bundles.Project); other == nil && s != nil {
@@ -374,22 +389,32 @@ func (h *Layers) mayHoldBundle(layer string) error {
 	return h.ungoverned(layer)
 }
 
-// load reads the layers, except for one that is left out.
-func (h *Layers) load(but string) ([]*bundles.Bundle, error) {
-	var layers []*bundles.Bundle
+// load reads the layers, except for one that is left out, and says which content of the person's own policy is active.
+func (h *Layers) load(but string) (layers []*bundles.Bundle, own *Own, err error) {
 	var errs []error
 	for _, layer := range bundles.Layers() {
 		if layer == but {
 			continue
 		}
-		s, err := h.Source(layer)
-		if err == nil && s != nil {
-			var b *bundles.Bundle
-			if b, err = s.Load(); err == nil {
-				layers = append(layers, b)
-			}
+		var b *bundles.Bundle
+		if layer == bundles.User {
+			b, own, err = h.own(layers)
+		} else {
+			b, err = h.layer(layer)
+		}
+		if err == nil && b != nil {
+			layers = append(layers, b)
 		}
 		errs = append(errs, err)
 	}
-	return layers, errors.Join(errs...)
+	return layers, own, errors.Join(errs...)
+}
+
+// layer reads a layer from its source; nil: it has none.
+func (h *Layers) layer(layer string) (*bundles.Bundle, error) {
+	s, err := h.Source(layer)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	return s.Load()
 }

@@ -21,7 +21,7 @@ func LaterInLedger(store *audit.Store, active *releases.Active) (string, error) 
 			continue
 		}
 		switch r.Note.What {
-		case noteActivated:
+		case audit.NoteActivated:
 			last = r.Note.Detail
 		case noteFailed:
 			last = ""

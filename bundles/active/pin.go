@@ -13,26 +13,39 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 )
 
-// noteTrust is the name of the ledger record about a trust file that became active.
-const noteTrust = "trust"
-
 // ledgerTrust is the part of the ledger that checks use.
 type ledgerTrust struct {
 	Pins   map[string]trust.Pin // path of a trust file -> the one that was used last
 	Own    trust.Pin            // the user's own trust file that was used last, at any path
 	OwnAt  string               // its path then; empty: there was none
 	Latest int64                // Unix ms of the newest record
+
+	act string // digest of the last signed act about the user's own trust file
 }
 
 // readLedgerTrust reads the ledger to its end.
 func readLedgerTrust(log *audit.Store) (ledgerTrust, error) {
 	word := ledgerTrust{Pins: map[string]trust.Pin{}}
+	acts, err := log.Acts(engine.ControlTrust)
+	if err != nil {
+		return word, err
+	}
+	_, keyed, err := log.PolicyRecords()
+	if err != nil {
+		return word, err
+	}
 	for r, err := range log.Ledger() {
 		if err != nil {
 			return word, fmt.Errorf("read the ledger: %w; `reviewer audit verify` shows details", err)
 		}
 		word.Latest = max(word.Latest, r.T)
-		if r.Note != nil && r.Note.What == noteTrust {
+		if len(acts) > 0 && acts[0].N == r.N {
+			word.act, acts = acts[0].Control.Digest, acts[1:]
+		}
+		if r.Note != nil && r.Note.What == audit.NoteTrust {
+			if keyed > 0 && r.N > keyed && word.forged(r) {
+				continue
+			}
 			if err := word.take(r); err != nil {
 				return word, err
 			}
@@ -41,10 +54,23 @@ func readLedgerTrust(log *audit.Store) (ledgerTrust, error) {
 	return word, nil
 }
 
+// forged reports whether a note about the user's own trust file is not about the one that a person accepted last with
+// their key.
+func (w *ledgerTrust) forged(r *engine.Record) bool {
+	path, pin, err := trustNoted(r)
+	own := path != OwnTrust(filepath.Dir(OrganisationDir()))
+	return err != nil || own && digestOfAct(SignedTrust{"trust", path, pin.Version, pin.SHA256}) != w.act
+}
+
+// trustNoted reads a note about a trust file.
+func trustNoted(r *engine.Record) (path string, pin trust.Pin, err error) {
+	_, err = fmt.Sscanf(r.Note.Detail, trustDetail, &path, &pin.Version, &pin.SHA256)
+	return path, pin, err
+}
+
 func (w *ledgerTrust) take(r *engine.Record) error {
-	var path string
-	var pin trust.Pin
-	if _, err := fmt.Sscanf(r.Note.Detail, trustDetail, &path, &pin.Version, &pin.SHA256); err != nil {
+	path, pin, err := trustNoted(r)
+	if err != nil {
 		return fmt.Errorf("record %s of the ledger refers to a trust file in an unreadable form: %w", r.ID(), err)
 	}
 	w.Pins[path] = pin
@@ -59,7 +85,7 @@ const trustDetail = "%q version %d sha256 %s"
 
 // NoteOfTrust records in the ledger which trust file is active from now on, and why.
 func NoteOfTrust(ctx context.Context, log *audit.Store, path string, t *trust.Trust, why string) error {
-	return log.Note(ctx, engine.Note{What: noteTrust, Detail: fmt.Sprintf(trustDetail, path, t.Version, t.SHA256) + " " + why})
+	return log.Note(ctx, engine.Note{What: audit.NoteTrust, Detail: fmt.Sprintf(trustDetail, path, t.Version, t.SHA256) + " " + why})
 }
 
 // TrustInForce reads the trust file that is active, and refuses one that is older than
@@ -85,14 +111,12 @@ func TrustInForce(log *audit.Store) (Trust, ledgerTrust, error) {
 	return t, word, t.problem(err, pin)
 }
 
-// trustOf returns the active trust file without reading the ledger. Only its error is
-// that of TrustInForce, which does.
-func trustOf(home string) (Trust, error) {
-	t, err := activeTrust(home)
+// trustOf returns what activeTrust did. Only its error is that of TrustInForce, which reads all of the ledger.
+func trustOf(t Trust, err error, log *audit.Store) (Trust, error) {
 	if err == nil {
 		return t, nil
 	}
-	if _, _, told := TrustInForce(&audit.Store{Dir: home}); told != nil {
+	if _, _, told := TrustInForce(log); told != nil {
 		err = told
 	}
 	return t, err

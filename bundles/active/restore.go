@@ -226,9 +226,12 @@ func (f *FolderBack) write(there map[string][]byte) error {
 	return os.Remove(filepath.Join(f.Dir, settingsFile))
 }
 
-// put writes a file atomically.
 func (f *FolderBack) put(name string, content []byte) error {
-	path := filepath.Join(f.Dir, filepath.FromSlash(name))
+	return putFile(filepath.Join(f.Dir, filepath.FromSlash(name)), content)
+}
+
+// putFile writes a file atomically, which only its owner can read.
+func putFile(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}

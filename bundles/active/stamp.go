@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
 	"io/fs"
 	"path/filepath"
@@ -18,9 +19,22 @@ import (
 // that change and keep size, times and inode go unnoticed.
 func (m Machine) Stamp(workspace string) (string, error) {
 	h := sha256.New()
+	accepted, err := m.accepted()
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(h, "%v\n", accepted)
 	places := []string{
 		OrganisationDir(), filepath.Join(filepath.Dir(OrganisationDir()), trust.FileName), filepath.Join(OrganisationDir(), trust.FileName),
-		filepath.Join(m.Home, "policy"), filepath.Join(m.Home, trust.FileName), filepath.Join(m.Home, "bundles"),
+		filepath.Join(m.Home, "policy"), filepath.Join(m.Home, trust.FileName), filepath.Join(m.Home, "bundles"), m.acceptedDir(),
+	}
+	signed, keyed, err := m.ledger().PolicyRecords()
+	if err != nil {
+		return "", err
+	}
+	h.Write(binary.BigEndian.AppendUint64(nil, uint64(keyed)))
+	for _, r := range signed {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(r.N)))
 	}
 	if workspace != "" {
 		places = append(places, filepath.Join(workspace, filepath.FromSlash(projectDir)), filepath.Join(workspace, ShortSettings))

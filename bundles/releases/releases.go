@@ -189,6 +189,15 @@ func (d *Store) History() ([]Activation, error) {
 	return h.upTo(a.Generation), nil
 }
 
+// Recorded lists all activations of the history, the oldest first, whether or not they were completed.
+func (d *Store) Recorded() ([]Activation, error) {
+	h, err := d.history()
+	if err != nil && !errors.Is(err, ErrDamaged) {
+		return nil, err
+	}
+	return h.Activations, nil
+}
+
 // Seen returns the highest sequence that was seen of each release.
 func (d *Store) Seen() (Seen, error) {
 	s := Seen{}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -32,7 +33,7 @@ func agentsCommand(a *cli.App) *cobra.Command {
 			if asJSON {
 				out.Format = "json"
 			}
-			p, err := places(a)
+			p, err := signed.Places(a)
 			if err != nil {
 				return err
 			}

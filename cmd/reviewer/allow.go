@@ -9,8 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/approvalscmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/explaincmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/sessioncmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -19,33 +22,45 @@ import (
 )
 
 func allowCommand(a *cli.App) *cobra.Command {
-	var once, session bool
+	var once, session, each bool
 	var reason string
 	var out term.Output
+	id := cli.Argument{Name: "ID", What: "the id of a call as `reviewer denials` lists it, such as f8dc9b3b-35"}
 	cmd := &cobra.Command{
-		Use:   "allow ID --once | --session",
-		Short: "Allow one call that was held up; needs a person at a terminal",
+		Use:   "allow ID --once | --session, allow --each",
+		Short: "Allow one call that was held up; needs a person at a terminal, and their approval code",
 		Long: "ID is the record of a call that was asked about, modified or blocked, as\n" +
 			"`reviewer denials` lists it. Exactly that call is allowed: the same arguments to\n" +
 			"the same tool in the same directory, by any agent of the session.\n" +
-			"It overrides neither a stopped session nor rules that always apply.",
-		Example: "  reviewer allow f8dc9b3b-35 --once --reason 'the branch is mine'",
-		Args:    cli.Needs(cli.Argument{Name: "ID", What: "the id of a call as `reviewer denials` lists it, such as f8dc9b3b-35"}),
+			"It overrides neither a stopped session nor rules that always apply.\n\n" +
+			"With --each, the calls that can be allowed are shown one after another, and the code is asked for only\n" +
+			"once. Keys: o allows once, s for the session, n shows the next call, q quits. After o and s, type the two\n" +
+			"characters that are shown next to them; `reviewer approvals watch` describes them.",
+		Example: "  reviewer allow f8dc9b3b-35 --once --reason 'the branch is mine'\n  reviewer allow --each",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if each {
+				return cli.AtMost(0)(cmd, args)
+			}
+			return cli.Needs(id)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if each {
+				if once || session || reason != "" || out.Format == "json" || out.File != "" {
+					return cli.Usage("--each asks about each call: give it without ID and other flags")
+				}
+				return allowEach(cmd.Context(), a)
+			}
 			do, err := howLong(once, session)
 			if err != nil {
 				return err
 			}
-			who, err := a.Person("allowing a call")
-			if err != nil {
-				return err
-			}
-			return allow(cmd.Context(), a, &out, args[0], engine.Control{Do: do, Reason: reason, By: who})
+			return allow(cmd.Context(), a, &out, args[0], engine.Control{Do: do, Reason: reason})
 		},
 	}
 	out.Flags(cmd, term.Text, "json")
 	cmd.Flags().BoolVar(&once, "once", false, "allow the call the next time it is made")
 	cmd.Flags().BoolVar(&session, "session", false, "allow the call every time until the session ends")
+	cmd.Flags().BoolVar(&each, "each", false, "show the calls that can be allowed one after another")
 	cmd.Flags().StringVar(&reason, "reason", "", "reason to record in the log")
 	return cmd
 }
@@ -71,8 +86,69 @@ func howLong(once, session bool) (string, error) {
 	return "", cli.Usage("give --once for the next time the call is made, or --session until the session ends")
 }
 
-// allow shows a person the call that they allow, and records the override. Running
-// the command is the confirmation: nothing more is asked.
+// allowEach asks a person about each call that can be allowed, and prints what they did.
+func allowEach(ctx context.Context, a *cli.App) error {
+	done, err := approvalscmd.Each(ctx, a, overrides())
+	for _, line := range done {
+		fmt.Fprintln(a.Stdout, line)
+	}
+	if err == nil && len(done) == 0 {
+		fmt.Fprintln(a.Stdout, "no calls were allowed")
+	}
+	return err
+}
+
+// overrides are the manual overrides that `reviewer approvals watch` and `reviewer allow --each` offer.
+func overrides() approvalscmd.Overrides {
+	return approvalscmd.Overrides{HeldUp: heldUpCall, Denied: stillDenied, Resume: sessioncmd.Resume,
+		Allow: func(ctx context.Context, a *cli.App, log *audit.Store, s audit.Session, r *engine.Record, session bool, act *signed.Act) error {
+			choice := engine.Control{Do: engine.ControlAllowOnce}
+			if session {
+				choice.Do = engine.ControlAllowSession
+			}
+			choice = choiceAbout(r, choice)
+			if err := decideAllowed(ctx, a, log, s, r, choice); err != nil {
+				return err
+			}
+			return recordAllowed(ctx, log, s, r, &choice, act)
+		}}
+}
+
+// stillDenied returns those of a session's calls that were held up which can be allowed, and are not allowed yet.
+func stillDenied(store *audit.Store, s audit.Session, calls []*engine.Record) ([]*engine.Record, error) {
+	h, err := store.State(s)
+	if err != nil {
+		return nil, err
+	}
+	var list []*engine.Record
+	for _, r := range calls {
+		if allowable(s, r) == nil && history.NewInput(r, h, engine.View{}).Session.Allowed == "" {
+			list = append(list, r)
+		}
+	}
+	return list, nil
+}
+
+// choiceAbout returns a choice about the call of a record.
+func choiceAbout(r *engine.Record, choice engine.Control) engine.Control {
+	key, _ := r.CallKey()
+	choice.Record, choice.Print, choice.CWD = r.ID(), key.Print, key.CWD
+	return choice
+}
+
+// recordAllowed records that a person allowed a call.
+func recordAllowed(
+	ctx context.Context, store *audit.Store, s audit.Session, r *engine.Record, choice *engine.Control, act *signed.Act,
+) (err error) {
+	choice.By = act.By
+	if choice.Signed, err = expiry(store, s.Workspace, choice.Do); err != nil {
+		return err
+	}
+	return store.ControlIf(ctx, s.Key, *choice, act.Signer, func(h *history.State) error { return checkExtends(h, r, *choice) })
+}
+
+// allow shows a person the call that they allow, and records the override. Their code is the
+// confirmation.
 func allow(ctx context.Context, a *cli.App, out *term.Output, id string, choice engine.Control) error {
 	store, s, r, err := heldUp(a, id)
 	if err != nil {
@@ -81,17 +157,33 @@ func allow(ctx context.Context, a *cli.App, out *term.Output, id string, choice 
 	if choice.Reason, err = cli.WithoutSecrets(store, choice.Reason); err != nil {
 		return err
 	}
-	key, _ := r.CallKey()
-	choice.Record, choice.Print, choice.CWD = r.ID(), key.Print, key.CWD
+	choice = choiceAbout(r, choice)
 	if err := decideAllowed(ctx, a, store, s, r, choice); err != nil {
 		return err
 	}
-	err = store.ControlIf(ctx, s.Key, choice, func(h *history.State) error { return checkExtends(h, r, choice) })
+	act, err := signed.Ask(ctx, a, store, "allowing a call")
 	if err != nil {
+		return err
+	}
+	defer act.Signer.Wipe()
+	if err := recordAllowed(ctx, store, s, r, &choice, act); err != nil {
 		return err
 	}
 	d := allowedDocument{r.ID(), s.Key.Session, choice.Do == engine.ControlAllowOnce, choice.Reason, choice.By}
 	return out.Result(a.Stdout, d, func(w io.Writer) { showAllowed(w, a.Paint(out), r, choice) })
+}
+
+// expiry returns when a permission for one call expires that is not used.
+func expiry(store *audit.Store, workspace, do string) (*engine.Signature, error) {
+	if do != engine.ControlAllowOnce {
+		return nil, nil
+	}
+	e, err := cli.MachineAt(store.Dir).Effective(workspace)
+	if err != nil {
+		return nil, fmt.Errorf("load policy: %w", err)
+	}
+	section, _ := e.Settings["overrides"].(map[string]any)
+	return &engine.Signature{Expires: time.Now().Add(time.Duration(whole(section["expires"])) * time.Minute).UnixMilli()}, nil
 }
 
 // heldUp finds the call that a person names. It accepts only a record's own id:
@@ -162,7 +254,7 @@ func withOverride(
 		if err := checkExtends(t.History, r, choice); err != nil {
 			return err
 		}
-		after, err = t.History.After(&engine.Record{Kind: engine.KindControl, N: t.History.N + 1, T: r.T, Control: &choice})
+		after, err = t.History.Assuming(choice)
 		return err
 	})
 	return after, err
@@ -213,6 +305,9 @@ func showAllowed(w io.Writer, p term.Paint, r *engine.Record, choice engine.Cont
 	}
 	fmt.Fprintf(w, "\nAllowed by %s %s,\nwith the same arguments in %s. Any other call is reviewed as before.\n", choice.By,
 		span, term.OneLine(choice.CWD, 200))
+	if choice.Signed != nil {
+		fmt.Fprintf(w, "If it is not used, it expires at %s (overrides.expires).\n", term.Clock(choice.Signed.Expires))
+	}
 	fmt.Fprintf(w, "The agent may try again; `reviewer audit why %s` shows the outcome.\n", r.ID())
 }
 

@@ -16,10 +16,12 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/releasecmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/approval/code"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/harness/settings"
@@ -38,7 +40,8 @@ func doctorCommand(a *cli.App) *cobra.Command {
 			"decisions with and without OPA's rule index and early exit; starts the installed hooks and\n" +
 			"checks that they deny; asks Codex which hooks it trusts; starts the resident process\n" +
 			"if there is none, and queries it (resident); lists what the agents let reviewer do\n" +
-			"(channels), and notifications that could not be delivered.\n" +
+			"(channels), and notifications that could not be delivered; says how firmly hooks know the\n" +
+			"key of your approval code (code).\n" +
 			"With --live, also starts each agent itself, without an account, your settings or a network: in a\n" +
 			"temporary home, with reviewer installed there and a scripted model on this machine that asks\n" +
 			"for two calls, of which one is denied; then checks which of them ran (live; Linux only).\n" +
@@ -75,7 +78,7 @@ type healthCheck struct {
 
 func healthChecks() []healthCheck {
 	return []healthCheck{
-		{"state", (*examination).state}, {"trust", (*examination).trust}, {"policy", (*examination).policy},
+		{"state", (*examination).state}, {"code", (*examination).code}, {"trust", (*examination).trust}, {"policy", (*examination).policy},
 		{"client", (*examination).client}, {"settings", (*examination).settings}, {"live", (*examination).trials},
 		{"resident", (*examination).resident},
 		{"channels", (*examination).channels}, {"notifications", (*examination).notifications},
@@ -224,6 +227,88 @@ func mebibytes(n int64) string {
 	return fmt.Sprintf("%d MiB", n>>20)
 }
 
+// code checks the approval code, and how firmly the hooks know its key.
+func (e *examination) code(context.Context) {
+	ledger := &audit.Store{Dir: e.home}
+	key, made, err := ledger.PersonKey()
+	if err != nil {
+		e.say("fail", "approval code: %v", err)
+		return
+	}
+	pins, err := signed.Pins(e.a, e.home)
+	if err != nil {
+		e.say("fail", "approval code: %v", err)
+		return
+	}
+	if key == nil {
+		e.say("warn", "no approval code is set, so your own policy and settings count as they are, and no command lifts a denial or "+
+			"resumes a session: make one with `reviewer approvals code`")
+	} else if !e.pastOfCodes(ledger, made) {
+		return
+	}
+	stated, err := cli.AdministeredKey()
+	if err != nil {
+		e.say("fail", "%v", err)
+	}
+	if stated != "" {
+		pins = []signed.Pin{{Key: stated}}
+	} else if key != nil && len(pins) == 0 {
+		e.say("info", "no hook is installed for this state directory, so none knows the key of the approval code")
+	}
+	for _, pin := range pins {
+		e.pin(ledger, pin, key != nil)
+	}
+}
+
+// pastOfCodes reports when codes were made, and what happened to them.
+func (e *examination) pastOfCodes(ledger *audit.Store, made int64) bool {
+	codes := &code.Store{Log: ledger}
+	past, err := codes.Past()
+	seen, err2 := ledger.CodeSeen()
+	if err := errors.Join(err, err2); err != nil {
+		e.say("fail", "%v", err)
+		return false
+	}
+	e.say("ok", "the approval code was made on %s; the first one on %s by %s", code.Clock(made), code.Clock(past.First), past.By)
+	if seen {
+		e.say("fail", "%v", code.ErrSeen)
+	}
+	if past.Guessed(time.Now().UnixMilli()) {
+		e.say("warn", "%d wrong approval codes were given in a short time, the last on %s: unless that was you, a program guesses codes",
+			code.Tries, code.Clock(past.Wrong[code.Tries-1]))
+	}
+	return true
+}
+
+// pin reports how firmly a hook knows the key of the approval code.
+func (e *examination) pin(ledger *audit.Store, pin signed.Pin, set bool) {
+	follows, err := signed.Follows(ledger, pin.Key)
+	switch {
+	case err != nil:
+		e.say("fail", "%v", err)
+	case pin.Agent == "" && follows:
+		e.say("ok", "an administrator stated its key in %s, so no program of yours can replace it", cli.KeyFile("NAME"))
+	case pin.Agent == "":
+		e.say("fail", "%s states another key than that of this ledger, so nothing that you choose counts: an administrator runs "+
+			"`reviewer approvals code --user NAME`", cli.KeyFile("NAME"))
+	case pin.Key == "" && !set:
+	case pin.Key == "" && pin.Layer == settings.LayerUser:
+		e.say("warn", "the hook of %s (%s) was not given its key, so a program that replaces the ledger replaces the key: run "+
+			"`reviewer install %s` in a terminal", pin.Agent, pin.File, pin.Agent)
+	case pin.Key == "":
+		e.say("warn", "the hook of %s is in %s, which serves more than you, so only the ledger has its key, and a program that replaces "+
+			"the ledger replaces the key: an administrator runs `reviewer approvals code --user NAME`", pin.Agent, pin.File)
+	case !follows && !set:
+		e.say("fail", "the hook of %s (%s) knows the key of an approval code, and the ledger has none: restore the ledger, or make "+
+			"a new code with `reviewer approvals code` and run `reviewer install %s`", pin.Agent, pin.File, pin.Agent)
+	case !follows:
+		e.say("fail", "the hook of %s (%s) "+signed.OtherKey, pin.Agent, pin.File, pin.Agent)
+	default:
+		e.say("ok", "the hook of %s knows its key: replacing the ledger is not enough, but whoever can change %s can replace it there",
+			pin.Agent, pin.File)
+	}
+}
+
 // trust checks the trust file.
 func (e *examination) trust(context.Context) {
 	store, err := e.a.OpenStore()
@@ -261,7 +346,39 @@ func (e *examination) policy(ctx context.Context) {
 		e.say("warn", "enforcement is %s: denials are recorded, not given (set enforcement: enforce in %s)", mode,
 			filepath.Join(e.home, "policy", "settings.yaml"))
 	}
+	e.ownPolicy()
 	e.shortcuts(ctx, eff, decider, cwd)
+	e.signed(cwd)
+}
+
+// signed reports what the state folder has that the person did not sign.
+func (e *examination) signed(workspace string) {
+	holds, err := cli.MachineAt(e.home).Layers(workspace)
+	if err != nil {
+		return // which is reported elsewhere
+	}
+	for _, problem := range holds.Disbelieved() {
+		e.say("fail", "%s", problem)
+	}
+}
+
+// ownPolicy reports whether the person's own policy is active as it is.
+func (e *examination) ownPolicy() {
+	own, err := cli.MachineAt(e.home).Own()
+	switch {
+	case err != nil:
+		e.say("fail", "%v", err)
+	case own == nil: // an activated bundle
+	case own.State == active.OwnUnsigned:
+		e.say("info", "your own policy in %s counts as it is, since no approval code was ever made (`reviewer approvals code`): "+
+			"whatever runs as you can change it", own.Dir)
+	case own.State == active.OwnRoot:
+		e.say("ok", "your own policy in %s can be changed only by root, so it counts as it is", own.Dir)
+	case own.State == active.OwnAccepted:
+		e.say("ok", "your own policy in %s is as you accepted it", own.Dir)
+	default:
+		e.say("warn", "%s", own.Text())
+	}
 }
 
 // shortcuts compares what policy decides with OPA's rule index and early exit

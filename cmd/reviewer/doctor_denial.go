@@ -14,6 +14,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/harness/settings"
+	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
 
 // denial starts a hook with unreadable input, and applies the agent's rules to the answer:
@@ -75,6 +76,9 @@ func argumentsOf(agent settings.Agent, h settings.OwnHook) []string {
 	args := []string{"hook", agent.Name, h.Event}
 	if h.Home != "" {
 		args = append(args, "--home", h.Home)
+	}
+	if h.Key != "" {
+		args = append(args, wire.KeyFlag, h.Key)
 	}
 	return args
 }

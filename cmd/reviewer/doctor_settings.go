@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/codexserver"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -42,7 +42,7 @@ type standingOf struct {
 // survey reads the settings of all agents. Those for which reviewer is installed are examined; if it is
 // installed for none, Claude Code is.
 func (e *examination) survey() {
-	p, err := places(e.a)
+	p, err := signed.Places(e.a)
 	if err != nil {
 		return // reported by the check of the settings
 	}
@@ -78,26 +78,12 @@ func (e *examination) standingOf(agent settings.Agent, p settings.Places) standi
 		}
 	}
 	for _, l := range agent.Layers(p) {
-		for _, path := range filesOf(l) {
+		for _, path := range signed.Files(l) {
 			s.read(l, path, e.version)
 		}
 	}
 	s.sort()
 	return s
-}
-
-func filesOf(l settings.Layer) []string {
-	switch {
-	case l.Format.Inspect == nil || l.Path == "":
-		return nil
-	case !l.Dir:
-		return []string{l.Path}
-	}
-	files, err := filepath.Glob(filepath.Join(l.Path, cmp.Or(l.Files, "*.json")))
-	if err != nil {
-		return nil // only a bad pattern is an error, and this is not one
-	}
-	return files
 }
 
 func (s *standingOf) read(l settings.Layer, path, version string) {
@@ -132,7 +118,7 @@ func (s *standingOf) sort() {
 
 // settings reports what was found in the settings of each agent, and starts the hooks.
 func (e *examination) settings(ctx context.Context) {
-	p, err := places(e.a)
+	p, err := signed.Places(e.a)
 	if err != nil {
 		e.say("fail", "%v", err)
 		return

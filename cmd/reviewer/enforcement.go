@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,37 +12,76 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"go.yaml.in/yaml/v3"
 )
 
+// chooseEnforcement writes the setting, and accepts it with the person's code: the one that this command was given, else one
+// that it asks for at a terminal. A mode that tightens counts without, and so what else was changed stays to be accepted.
+func chooseEnforcement(ctx context.Context, a *cli.App, log *audit.Store, mode, given string) error {
+	m := cli.MachineAt(log.Dir)
+	before, broken := m.Own()
+	written, err := setEnforcement(log.Dir, mode)
+	if err != nil || broken != nil || before == nil || before.State != active.OwnAccepted {
+		return err
+	}
+	own, err := m.Acceptance()
+	if err != nil || !slices.Equal(own.Changed, []string{settingsFile}) || !bytes.Equal(own.Files[settingsFile], written) {
+		return err
+	}
+	e, err := m.Effective("")
+	if err != nil {
+		return err
+	}
+	const what = "changing the enforcement"
+	var act *signed.Act
+	switch {
+	case given != "":
+		act, err = signed.Typed(ctx, a, log, what, given)
+	case e.Settings["enforcement"] != mode && a.StdinTerminal():
+		fmt.Fprintf(a.Stderr, "enforcement: %s is milder than what you accepted, so it needs your approval code\n", mode)
+		act, err = signed.Ask(ctx, a, log, what)
+	default:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer act.Signer.Wipe()
+	return own.Accept(ctx, log, act.By, act.Signer)
+}
+
+const settingsFile = "settings.yaml"
+
 // setEnforcement writes the one setting into the person's own layer, with
-// everything else and its comments left as they are.
-func setEnforcement(home, mode string) error {
+// everything else and its comments left as they are. It returns the file's content.
+func setEnforcement(home, mode string) ([]byte, error) {
 	modes := []string{"observe", "warn", "enforce"}
 	if !slices.Contains(modes, mode) {
-		return cli.Usage("unknown enforcement %q; expected observe, warn or enforce", mode)
+		return nil, cli.Usage("unknown enforcement %q; expected observe, warn or enforce", mode)
 	}
 	if active, err := active.Releases(home).Active(); err != nil {
-		return err
+		return nil, err
 	} else if now := active.Layers[bundles.User]; !now.None() {
-		return fmt.Errorf("the user layer is the activated bundle %s, which cannot be combined with a folder; "+
+		return nil, fmt.Errorf("the user layer is the activated bundle %s, which cannot be combined with a folder; "+
 			"set enforcement in the bundle, or deactivate it: `reviewer policy rollback --layer user --to none --reason TEXT`",
 			now.Release)
 	}
-	path := filepath.Join(active.LayerDir(bundles.User, home, ""), "settings.yaml")
+	path := filepath.Join(active.LayerDir(bundles.User, home, ""), settingsFile)
 	raw, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("read settings: %w", err)
+		return nil, fmt.Errorf("read settings: %w", err)
 	}
 	changed, err := withKey(raw, "enforcement", mode)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("create the policy folder: %w", err)
+		return nil, fmt.Errorf("create the policy folder: %w", err)
 	}
-	return term.WriteWhole(path, changed)
+	return changed, term.WriteWhole(path, changed)
 }
 
 // withKey sets a top-level key of a YAML document in its text, so that nothing

@@ -17,6 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/snapshots"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/approval/code"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -45,6 +46,10 @@ func hookCommand(a *cli.App) *cobra.Command {
 		Example: "  reviewer hook claude-code PreToolUse < event.json",
 		Args:    cli.AtMost(2, cli.Argument{Name: "AGENT", What: "the name of an agent, such as claude-code"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed(keyFlag) && !engine.IsFingerprint(a.Key) {
+				return cli.Usage("--key is not the fingerprint of a key, which has 32 hexadecimal digits: "+
+					"run `reviewer install %s` to write the command again", cli.Masked(args[0]))
+			}
 			h, ok := harness.Find(args[0])
 			if !ok {
 				return cli.Usage("unknown agent %q; expected one of %s", args[0], strings.Join(harness.Names(), ", "))
@@ -57,13 +62,18 @@ func hookCommand(a *cli.App) *cobra.Command {
 				return exitWith(code)
 			}
 			startResident(a)
-			return hook(cmd.Context(), a, onDisk(), h, hookCall{event, elapsed(a), time.Duration(seconds) * time.Second})
+			return hook(cmd.Context(), a, onDisk(), h, hookCall{event, a.Key, elapsed(a), time.Duration(seconds) * time.Second})
 		},
 	}
 	cmd.Flags().IntVar(&seconds, strings.TrimPrefix(wire.TimeoutFlag, "--"), 0,
 		"`seconds` that the agent gives the hook, if more than `reviewer install` sets by default")
+	cmd.Flags().StringVar(&a.Key, keyFlag, "",
+		"`fingerprint` of the key of the approval code, which `reviewer install` writes here: choices count only with it")
 	return cmd
 }
+
+// keyFlag is the name of wire.KeyFlag.
+var keyFlag = strings.TrimPrefix(wire.KeyFlag, "--")
 
 // outside lets the resident process answer a hook that is confined by `reviewer run`, since nothing can be recorded
 // inside. If that process does not answer, the client starts this program again, which then fails to record
@@ -85,6 +95,7 @@ func exitWith(code int) error {
 // hookCall is what is known about an event from the command line of a hook.
 type hookCall struct {
 	event   string
+	key     string        // fingerprint of the key whose choices count; empty: none was given
 	elapsed time.Duration // since the event arrived
 	given   time.Duration // by the agent; 0: the default
 }
@@ -289,6 +300,9 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	if e.Phase == engine.PhasePrompt && !a.CalledBy(h) {
 		e = unverifiedPrompt(e)
 	}
+	if err := checkState(a, h, &e, store); err != nil {
+		return failure(h, e.Name, err.Error())
+	}
 	noteResident(ctx, a, store)
 	r, err := reviewer()
 	if err != nil {
@@ -296,12 +310,34 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	}
 	answer, _ := r.Handle(ctx, e) // the answer reports the failure
 	answer.Tool = e.Tool
+	switch codes := (&code.Store{Log: store}); e.Phase {
+	case engine.PhaseStart:
+		answer.Person = strings.Trim(answer.Person+"\n"+codes.AtStart(), "\n")
+	case engine.PhasePrompt:
+		answer.Person = codes.AtPrompt()
+	}
 	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)
 	checkpointcmd.StartExpire(a, store, e.Phase)
 	out := reply{decision: string(answer.Effect), slow: answer.Slow, early: answer.Early, session: e.Harness + "/" + e.Session,
 		call: e.Phase == engine.PhasePre, key: engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}}
 	out.stdout, out.stderr, out.exit = h.Encode(e.Name, answer)
 	return out
+}
+
+// checkState refuses to go on with a session that the log does not know in a state directory that is not the one for which the
+// hook was installed: that one was moved away, and what was denied and stopped with it. On another machine, to which
+// only the settings were copied, sessions begin as usual, if the agent reports that.
+func checkState(a *cli.App, h harness.Harness, e *engine.Event, store *audit.Store) error {
+	begins := func(event string) bool { return h.Phase(event) == engine.PhaseStart }
+	if !slices.ContainsFunc(h.Events, begins) || e.Phase == engine.PhaseStart && a.CalledBy(h) {
+		return nil
+	}
+	replaced, err := store.Replaced(engine.SessionKey{Harness: e.Harness, Session: e.Session})
+	if err == nil && replaced {
+		err = fmt.Errorf("the state directory %s is new, and the hook was installed with the key of another one: restore that one, or begin a "+
+			"new session", store.Dir)
+	}
+	return err
 }
 
 // unverifiedPrompt treats a prompt as text from an unknown program. It is recorded,

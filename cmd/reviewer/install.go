@@ -13,10 +13,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -91,7 +93,8 @@ func installCommand(a *cli.App) *cobra.Command {
 type installOptions struct {
 	layer, enforcement string
 	dry                bool
-	kept               bool // the enforcement stays as it is, and nobody is asked
+	kept               bool   // the enforcement stays as it is, and nobody is asked
+	code               string // the approval code, if it was made or asked for
 	wish               wish
 }
 
@@ -138,20 +141,18 @@ func install(ctx context.Context, a *cli.App, out *term.Output, o installOptions
 	if command.Rules, err = clientRules(home); err != nil {
 		return err
 	}
-	var list []installation
-	var failed error
-	for _, agent := range agents {
-		d := installation{Agent: agent.Name, State: home, Program: command.Program, Resident: isHookClient(command.Program),
-			Managed: o.layer == settings.LayerManaged, agent: agent}
-		err := d.plan(a, command, o.layer)
-		if err != nil && !several {
-			return err
-		}
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", agent.Name, err))
-			continue
-		}
-		list = append(list, d)
+	list, failed := planAll(a, command, o, home, agents, signed.Adoption{Keep: true})
+	if failed != nil && !several || len(list) == 0 {
+		return failed
+	}
+	key, err := adopt(ctx, a, o, home)
+	if err != nil {
+		return err
+	}
+	o.code = key.Given
+	list, failed = planAll(a, command, o, home, agents, key)
+	if failed != nil && !several {
+		return failed
 	}
 	if o.dry {
 		return errors.Join(printEdits(a.Stdout, list), failed)
@@ -159,9 +160,60 @@ func install(ctx context.Context, a *cli.App, out *term.Output, o installOptions
 	return errors.Join(apply(ctx, a, out, o, home, list, several), failed)
 }
 
+// adopt finds the fingerprint of the person's key for hooks in their own settings. Other settings serve many people or
+// machines.
+func adopt(ctx context.Context, a *cli.App, o installOptions, home string) (signed.Adoption, error) {
+	if o.layer != settings.LayerUser {
+		return signed.Adoption{}, nil
+	}
+	a.Home = home
+	store, err := a.OpenStore()
+	if err != nil {
+		return signed.Adoption{}, err
+	}
+	how := signed.Quiet
+	switch {
+	case o.dry:
+		how = signed.Shown
+	case a.StdinTerminal() && !o.kept:
+		how = signed.Asking
+	}
+	key, err := signed.Adopt(ctx, a, store, how)
+	if key.Secret != "" {
+		fmt.Fprintf(a.Stderr, "approval code: %s\nIt signs what you allow. It is not shown again; "+
+			"keep it where no tool of an agent can read it.\n", key.Secret)
+	}
+	return key, err
+}
+
+// planAll computes what is to be written for several agents.
+func planAll(a *cli.App, command settings.HookCommand, o installOptions, home string, agents []settings.Agent,
+	key signed.Adoption) (list []installation, failed error) {
+	for _, agent := range agents {
+		d := installation{Agent: agent.Name, State: home, Program: command.Program, Resident: isHookClient(command.Program),
+			Managed: o.layer == settings.LayerManaged, Notes: slices.Clone(key.Notes), agent: agent}
+		if command.Key = key.Key; key.Keep {
+			command.Key = key.Own[agent.Name]
+		}
+		err := key.New
+		if _, installed := key.Own[agent.Name]; installed || err == nil {
+			err = d.plan(a, command, o.layer)
+		}
+		if err != nil {
+			if len(agents) > 1 {
+				err = fmt.Errorf("%s: %w", agent.Name, err)
+			}
+			failed = errors.Join(failed, err)
+			continue
+		}
+		list = append(list, d)
+	}
+	return list, failed
+}
+
 // plan computes what is to be written to the files of an agent.
 func (d *installation) plan(a *cli.App, command settings.HookCommand, layer string) error {
-	p, err := places(a)
+	p, err := signed.Places(a)
 	if err != nil {
 		return err
 	}
@@ -218,7 +270,7 @@ func apply(ctx context.Context, a *cli.App, out *term.Output, o installOptions, 
 	if o.enforcement == "" && !o.kept {
 		o.enforcement = askEnforcement(a)
 	}
-	active, err := prepareState(ctx, a, home, o.enforcement)
+	active, err := prepareState(ctx, a, home, o.enforcement, o.code)
 	if err != nil {
 		return err
 	}
@@ -273,6 +325,10 @@ func (d *installation) write(ctx context.Context, layer string) error {
 		}
 		d.Changed, d.Backup = true, cmp.Or(backup, d.Backup)
 	}
+	if layer == settings.LayerManaged {
+		d.Notes = append(d.Notes, "one file serves everybody here: `sudo reviewer approvals code --user NAME` states whose approval code "+
+			"counts, for each person who has one")
+	}
 	if d.agent.Note != "" {
 		d.Notes = append(d.Notes, d.agent.Note)
 	}
@@ -288,7 +344,7 @@ func (d *installation) write(ctx context.Context, layer string) error {
 
 // prepareState makes the state directory, its key, and a policy that compiles,
 // before any hook depends on them. It returns the enforcement that is active.
-func prepareState(ctx context.Context, a *cli.App, home, enforcement string) (string, error) {
+func prepareState(ctx context.Context, a *cli.App, home, enforcement, code string) (string, error) {
 	a.Home = home
 	store, err := a.OpenStore()
 	if err != nil {
@@ -298,7 +354,7 @@ func prepareState(ctx context.Context, a *cli.App, home, enforcement string) (st
 		return "", err
 	}
 	if enforcement != "" {
-		if err := setEnforcement(home, enforcement); err != nil {
+		if err := chooseEnforcement(ctx, a, store, enforcement, code); err != nil {
 			return "", err
 		}
 	}
@@ -309,6 +365,7 @@ func prepareState(ctx context.Context, a *cli.App, home, enforcement string) (st
 	if err != nil {
 		return "", err
 	}
+	a.NoteOwn(eff.Notice)
 	active, _ := eff.Settings["enforcement"].(string)
 	return active, store.Note(ctx, engine.Note{What: "install", Detail: "enforcement " + enforcement})
 }
@@ -436,18 +493,6 @@ func clientVersion(ctx context.Context) string {
 		return ""
 	}
 	return regexp.MustCompile(`\d+\.\d+\.\d+`).FindString(string(out))
-}
-
-func places(a *cli.App) (settings.Places, error) {
-	home, err := a.UserHome()
-	if err != nil {
-		return settings.Places{}, err
-	}
-	cwd, err := os.Getwd()
-	if err != nil {
-		return settings.Places{}, fmt.Errorf("find the working directory: %w", err)
-	}
-	return settings.Places{OS: runtime.GOOS, Home: home, Env: a.Env, Project: cwd}, nil
 }
 
 // readOptional reads a file; nil if there is none.

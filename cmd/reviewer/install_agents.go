@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/codexserver"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/harness/settings"
@@ -51,7 +52,7 @@ func (c *choice) agents(a *cli.App, args []string, layer string) ([]settings.Age
 		agent, _ := settings.Find(args[0])
 		return []settings.Agent{agent}, nil
 	}
-	p, err := places(a)
+	p, err := signed.Places(a)
 	if err != nil {
 		return nil, err
 	}

@@ -73,6 +73,7 @@ func reports() map[string][]string {
 		"hook":                             {"hook TEXT", "hook claude-code PreToolUse TEXT", "hook claude-code --TEXT", "hook claude-code TEXT"},
 		"install":                          {"install claude-code --enforcement observe", "install TEXT"},
 		"policy activate":                  {"policy activate TEXT --reason TEXT", "policy activate INPUTS"},
+		"policy accept":                    {"policy accept --dry-run", "policy accept --dry-run -f json", "policy accept TEXT"},
 		"policy build":                     {"policy build TEXT -o OUT", "policy build INPUTS -o OUT", "policy build INPUTS --name TEXT -o OUT"},
 		"policy diff":                      {"policy diff default active", "policy diff default active -f json", "policy diff default active -f github", "policy diff TEXT INPUTS"},
 		"policy effective":                 {"policy effective", "policy effective -f json", "policy effective TEXT"},
@@ -431,7 +432,7 @@ func TestNoSecretOfACrashShows(t *testing.T) {
 			}
 			return env(name)
 		}
-		for _, line := range []string{"hook claude-code PreToolUse", "hook claude-code PostToolUse", "review", "trash --list", "allow 1-1 --once"} {
+		for _, line := range []string{"hook claude-code PreToolUse", "hook claude-code PostToolUse", "review", "trash --list", "denials"} {
 			event, _ := json.Marshal(w.document("s", "Bash", map[string]any{"command": "echo " + secret}))
 			var out, errs bytes.Buffer
 			broken.Stdin, broken.Stdout, broken.Stderr = bytes.NewReader(event), &out, &errs

@@ -48,7 +48,9 @@ type compiler func(context.Context, *bundles.Effective) (*review.Policy, error)
 // from the log.
 func loadActive(ctx context.Context, log *audit.Store, workspace string, compile compiler) (*loaded, error) {
 	log.Keep = true
-	e, err := cli.MachineAt(log.Dir).Effective(workspace)
+	m := cli.MachineAt(log.Dir)
+	m.Log = log
+	e, err := m.Effective(workspace)
 	if err != nil {
 		return nil, err
 	}

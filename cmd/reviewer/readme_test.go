@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -83,7 +84,7 @@ func runReadme(t *testing.T, text, out string) {
 	if !person {
 		t.Log("an agent started these tests: the blocks for a person are left out")
 	}
-	script := "[person] ttyin -stdin enter\nexec bash readme.sh\n-- enter --\n\n-- readme.sh --\n" + readmeScript(text, person)
+	script := "[person] ttyin -stdin enter\nexec bash readme.sh\n-- readme.sh --\n" + readmeScript(text, person)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "readme.txtar"), []byte(script), 0o644); err != nil {
 		t.Fatal(err)
@@ -98,7 +99,14 @@ func runReadme(t *testing.T, text, out string) {
 			}
 			e.Setenv("REVIEWER_HOME", "")
 			e.Setenv("OUT", out)
-			return nil
+			if !person {
+				return nil
+			}
+			code, err := newCode(cli.StateHomeOf(e.Getenv("HOME"))) // the person gives a code that they have: install makes one otherwise
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(e.WorkDir, "enter"), []byte(strings.Repeat(code+"\n", 3)), 0o600)
 		},
 	})
 }

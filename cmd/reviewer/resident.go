@@ -13,6 +13,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/approval/code"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
@@ -27,6 +29,7 @@ import (
 type resident struct {
 	home  string
 	plain *audit.Store // for what needs no policy
+	read  audit.Memory // shared by all logs
 	meter *metrics.Meter
 	late  *review.LateReviews
 	cache wiring.Memory
@@ -39,9 +42,69 @@ type resident struct {
 	loading sync.Mutex // held while a policy is compiled: of many events after a change, one does it
 
 	mu       sync.Mutex
-	policies map[string]*keptPolicy  // by workspace
-	logs     map[string]*audit.Store // by the digest of the settings
-	reviews  chan func()             // taken by goroutines that wait for work
+	policies map[view]*keptPolicy  // by workspace
+	logs     map[view]*audit.Store // by the digest of the settings; empty: for what needs no policy
+	reviews  chan func()           // taken by goroutines that wait for work
+	shown    []shownCode           // to be tried, the next one first
+}
+
+// shownCode is a text with the form of an approval code that an agent may know.
+type shownCode struct {
+	text string
+	log  *audit.Store
+}
+
+// maxShown bounds the texts that wait to be tried, and betweenTries is the time from one to the next: when a code is
+// found shows nothing about the text in which it was.
+const (
+	maxShown     = 256
+	betweenTries = time.Minute
+)
+
+// noteCodes keeps the texts of an event that have the form of an approval code. Those of a person's prompt are tried
+// first, so that an agent cannot hide one among its own.
+func (r *resident) noteCodes(log *audit.Store, h harness.Harness, event string, input []byte) {
+	text := strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ").Replace(string(input)) // escapes of JSON are not letters
+	for _, at := range engine.CodesIn(text) {
+		code := shownCode{engine.PlainCode(text[at[0]:at[1]]), log}
+		r.mu.Lock()
+		switch {
+		case slices.Contains(r.shown, code):
+		case h.Phase(event) == engine.PhasePrompt:
+			r.shown = append([]shownCode{code}, r.shown...)
+		case len(r.shown) < maxShown:
+			r.shown = append(r.shown, code)
+		}
+		r.mu.Unlock()
+	}
+}
+
+// tryCode tries the next text. The ledger, and the person at their next prompt, are told if it is the code.
+func (r *resident) tryCode(ctx context.Context) error {
+	r.mu.Lock()
+	if len(r.shown) == 0 {
+		r.mu.Unlock()
+		return nil
+	}
+	next := r.shown[0]
+	r.shown = r.shown[1:]
+	r.mu.Unlock()
+	_, err := (&code.Store{Log: next.log}).Expose(ctx, next.text)
+	return err
+}
+
+// tryCodes tries one text a minute until the context ends.
+func (r *resident) tryCodes(ctx context.Context) {
+	tick := time.NewTicker(betweenTries)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			_ = r.tryCode(ctx) // the hooks report a ledger that cannot be used
+		}
+	}
 }
 
 // keptPolicy is a policy that was compiled, with the state of the files it was made from.
@@ -55,20 +118,31 @@ type keptPolicy struct {
 // expire.
 const keptFor = time.Minute
 
+// view is a workspace, or the digest of settings, with the fingerprint of the key whose choices count: hooks of one state
+// directory can have different ones.
+type view struct{ of, key string }
+
 // maxKept bounds the policies that are kept.
 const maxKept = 16
 
 func newResident(home string) *resident {
-	r := &resident{home: home, meter: metrics.New(), plain: &audit.Store{Dir: home, Env: cli.Environment()},
+	r := &resident{home: home, meter: metrics.New(),
 		detach:   cli.Detach,
 		late:     &review.LateReviews{Begin: func() error { return markLate(home) }},
-		policies: map[string]*keptPolicy{}, logs: map[string]*audit.Store{}, reviews: make(chan func())}
+		policies: map[view]*keptPolicy{}, logs: map[view]*audit.Store{}, reviews: make(chan func())}
+	r.plain = r.store((&cli.App{}).Fingerprint())
 	r.meter.Cache = r.cache.Counts
 	return r
 }
 
+// store returns a log for hooks that were given the fingerprint of a key. It shares with all others what this process
+// has read.
+func (r *resident) store(fingerprint string) *audit.Store {
+	return &audit.Store{Dir: r.home, Env: cli.Environment(), Fingerprint: fingerprint, Memory: &r.read}
+}
+
 func (r *resident) source() source {
-	store := func(*cli.App) (*audit.Store, error) { return r.plain, nil }
+	store := func(a *cli.App) (*audit.Store, error) { return r.logFor(a.Fingerprint()), nil }
 	return source{store: store, load: r.load, start: r.start, late: r.late, made: r.meter.ReviewedLate, cpu: osfile.ThreadTime}
 }
 
@@ -88,10 +162,32 @@ func (r *resident) start(review func()) {
 	}
 }
 
-func (r *resident) kept(workspace string) *keptPolicy {
+func (r *resident) kept(v view) *keptPolicy {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.policies[workspace]
+	return r.policies[v]
+}
+
+// logFor returns the log for what needs no policy, in which choices count with a key.
+func (r *resident) logFor(key string) *audit.Store {
+	if key == r.plain.Fingerprint {
+		return r.plain
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := view{"", key}
+	if r.logs[v] == nil {
+		r.keepLog(v, r.store(key))
+	}
+	return r.logs[v]
+}
+
+// keepLog keeps a log, and forgets those of settings that were changed since.
+func (r *resident) keepLog(v view, log *audit.Store) {
+	if len(r.logs) >= maxKept {
+		clear(r.logs)
+	}
+	r.logs[v] = log
 }
 
 func (k *keptPolicy) fresh(stamp string) bool {
@@ -99,22 +195,25 @@ func (k *keptPolicy) fresh(stamp string) bool {
 }
 
 // load returns the policy of a workspace, compiled again only if a file changed.
-func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (*loaded, error) {
-	stamp, err := cli.MachineAt(r.home).Stamp(workspace)
+func (r *resident) load(ctx context.Context, log *audit.Store, workspace string) (*loaded, error) {
+	place := view{workspace, log.Fingerprint}
+	m := cli.MachineAt(r.home)
+	m.Log = log
+	stamp, err := m.Stamp(workspace)
 	if err != nil {
 		return nil, err
 	}
-	if k := r.kept(workspace); k.fresh(stamp) {
+	if k := r.kept(place); k.fresh(stamp) {
 		return k.loaded, nil
 	}
 	r.loading.Lock()
 	defer r.loading.Unlock()
-	k := r.kept(workspace)
+	k := r.kept(place)
 	if k.fresh(stamp) {
 		return k.loaded, nil
 	}
 	r.meter.Compiled()
-	l, err := loadActive(context.WithoutCancel(ctx), &audit.Store{Dir: r.home, Env: cli.Environment()}, workspace, wiring.Compile)
+	l, err := loadActive(context.WithoutCancel(ctx), r.store(place.key), workspace, wiring.Compile)
 	if err != nil {
 		return nil, err
 	}
@@ -123,20 +222,17 @@ func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if k != nil && k.policy.Digest == l.policy.Digest {
+	if k != nil && k.policy.Digest == l.policy.Digest && k.policy.Notice == l.policy.Notice {
 		l = k.loaded // what it has computed is used again
-	} else if log := r.logs[l.policy.Config]; log != nil {
+	} else if log := r.logs[view{l.policy.Config, place.key}]; log != nil {
 		l.log = log
 	} else {
-		if len(r.logs) >= maxKept {
-			clear(r.logs) // of settings that were changed since
-		}
-		r.logs[l.policy.Config] = l.log
+		r.keepLog(view{l.policy.Config, place.key}, l.log)
 	}
 	if len(r.policies) >= maxKept {
 		clear(r.policies)
 	}
-	r.policies[workspace] = &keptPolicy{l, stamp, time.Now()}
+	r.policies[place] = &keptPolicy{l, stamp, time.Now()}
 	return l, nil
 }
 
@@ -149,7 +245,7 @@ func (r *resident) handle(ctx context.Context, c serve.Client, q *wire.Request, 
 		return &wire.Answer{Status: wire.InProcess}
 	}
 	var stdout, stderr bytes.Buffer
-	a := &cli.App{Home: r.home, Pid: c.Pid, Detach: func(args ...string) error { return cli.DetachWith(q.Env, args...) },
+	a := &cli.App{Home: r.home, Key: call.key, Pid: c.Pid, Detach: func(args ...string) error { return cli.DetachWith(q.Env, args...) },
 		Streams: term.Streams{Stdin: bytes.NewReader(q.Input), Stdout: &stdout, Stderr: &stderr, Env: variables(q.Env)}}
 	if c.Confined {
 		a.Detach = r.detach // with the environment of this process
@@ -166,24 +262,29 @@ func (r *resident) handle(ctx context.Context, c serve.Client, q *wire.Request, 
 		r.publish(said)
 	}
 	code := hookFailed(a, q.Args, hook(ctx, a, from, h, call))
+	go r.noteCodes(r.logFor(a.Fingerprint()), h, call.event, q.Input)
 	return &wire.Answer{Status: wire.Answered, Exit: byte(code), Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
 }
 
-// hookArguments reads `hook AGENT EVENT --home DIR`, with or without `--timeout SECONDS`: the
-// forms that install writes. Any other is left to a process of its own.
+// hookArguments reads `hook AGENT EVENT --home DIR`, with or without `--timeout SECONDS` and `--key
+// FINGERPRINT`: the forms that install writes. Any other is left to a process of its own.
 func hookArguments(args []string) (agent string, call hookCall, ok bool) {
-	if len(args) == 7 && args[5] == wire.TimeoutFlag {
-		seconds, err := strconv.ParseUint(args[6], 10, 16)
-		if err != nil {
-			return "", call, false
-		}
-		args, call.given = args[:5], time.Duration(seconds)*time.Second
-	}
-	if len(args) != 5 || args[0] != "hook" || args[3] != "--home" || strings.HasPrefix(args[1], "-") || strings.HasPrefix(args[2], "-") {
+	if len(args) < 5 || args[0] != "hook" || args[3] != "--home" || strings.HasPrefix(args[1], "-") || strings.HasPrefix(args[2], "-") {
 		return "", call, false
 	}
-	call.event = args[2]
-	return args[1], call, true
+	agent, call.event = args[1], args[2]
+	for args = args[5:]; len(args) > 1; args = args[2:] {
+		seconds, err := strconv.ParseUint(args[1], 10, 16)
+		switch {
+		case args[0] == wire.TimeoutFlag && call.given == 0 && err == nil:
+			call.given = time.Duration(seconds) * time.Second
+		case args[0] == wire.KeyFlag && call.key == "" && engine.IsFingerprint(args[1]):
+			call.key = args[1]
+		default:
+			return "", call, false
+		}
+	}
+	return agent, call, len(args) == 0
 }
 
 // variables looks up a variable in an environment; the last of a name counts.

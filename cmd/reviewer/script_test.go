@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -23,6 +25,8 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/sigstore"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects/cloud"
+	"github.com/agent-reviewer/reviewer/engine/approval/code"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
@@ -124,7 +128,35 @@ func setUp(e *testscript.Env) error {
 		"PATH="+atStart.path, "BIN="+atStart.programs, "TESTDATA="+filepath.Join(atStart.repository, "testdata"),
 		"DEFAULT_POLICY="+filepath.Join(atStart.repository, "bundles", "default"), "REVIEWER_NO_RESIDENT=1",
 	)
-	return fillIn(e.WorkDir)
+	return errors.Join(fillIn(e.WorkDir), setCode(e))
+}
+
+// setCode makes an approval code where a file of a script names it as $CODE, which is what a person types
+// at a terminal.
+func setCode(e *testscript.Env) error {
+	names, err := filepath.Glob(filepath.Join(e.WorkDir, "*"))
+	var code string
+	for _, name := range names {
+		b, readErr := os.ReadFile(name)
+		if readErr != nil || !bytes.Contains(b, []byte("$CODE\n")) { // or a folder
+			continue
+		}
+		if code == "" {
+			if code, err = newCode(filepath.Join(e.WorkDir, "state")); err != nil {
+				return err
+			}
+			e.Values[codeKey{}] = code
+		}
+		if err := os.WriteFile(name, bytes.ReplaceAll(b, []byte("$CODE"), []byte(code)), 0o600); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func newCode(home string) (string, error) {
+	codes := &code.Store{Log: &audit.Store{Dir: home, Env: cli.Environment()}, Cheap: true}
+	return codes.Set(context.Background(), "kim", nil)
 }
 
 // fillIn puts the work directory's path into the JSON files of a script.
@@ -217,7 +249,22 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"wait-for": waitFor,
 
 		"questions": questionsWait,
+		"seen":      seenCode,
 		"took":      took,
+		"accept":    acceptOwn,
+	}
+}
+
+// seen FILE is the resident process that tries a text, a minute after an agent could see it.
+func seenCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: seen FILE")
+	}
+	codes := &code.Store{Log: &audit.Store{Dir: ts.Getenv("REVIEWER_HOME"), Env: cli.Environment()}}
+	seen, err := codes.Expose(context.Background(), strings.TrimSpace(ts.ReadFile(args[0])))
+	ts.Check(err)
+	if !seen {
+		ts.Fatalf("this is not the code")
 	}
 }
 

@@ -36,7 +36,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 		Short: "Keep the policy in memory, so that hooks are answered faster",
 		Long: "Answers the hooks of agents over a socket in the state directory that only you can\n" +
 			"reach. The hook's client starts it when it is needed; it exits when there has been no event\n" +
-			"for a while, or when the program is replaced. Without it each hook loads the\n" +
+			"for a while and no agent that started a hook runs, or when the program is replaced. Without it each hook loads the\n" +
 			"policy itself; the answers are the same. If REVIEWER_NO_RESIDENT=1 is set, a hook does not\n" +
 			"start it.\n\n" +
 			"--install writes a systemd or launchd service that starts it with your session, and\n" +
@@ -59,6 +59,9 @@ func serveCommand(a *cli.App) *cobra.Command {
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			r := newResident(home)
+			if err := serve.TakeOver(r.read.Read); err != nil {
+				return err
+			}
 			if place != "" {
 				l, err := metrics.Listen(place)
 				if err != nil {
@@ -67,7 +70,8 @@ func serveCommand(a *cli.App) *cobra.Command {
 				defer l.Close() // nothing is left to be written
 				go r.meter.Serve(l)
 			}
-			s := &serve.Server{Home: home, Idle: wait, Handle: r.handle, Stale: replaced()}
+			stale := replaced()
+			s := &serve.Server{Home: home, Idle: wait, Handle: r.handle, Stale: stale}
 			if err := s.Listen(); err != nil {
 				if errors.Is(err, serve.ErrRunning) && wait > 0 && api == "" {
 					return nil // started by two hooks at once
@@ -80,10 +84,16 @@ func serveCommand(a *cli.App) *cobra.Command {
 				}
 			}
 			r.startCatchUp(ctx)
-			return errors.Join(s.Serve(ctx), r.finishLate(), s.Close())
+			go r.tryCodes(ctx)
+			err = errors.Join(s.Serve(ctx), r.finishLate(), s.Close())
+			if err == nil && ctx.Err() == nil && stale() {
+				err = serve.HandOver(cli.Program(), r.read.Write)
+			}
+			return err
 		},
 	}
-	cmd.Flags().DurationVar(&wait, "idle", idle, "exit after this time without an event and without a request to the API; 0: never")
+	cmd.Flags().DurationVar(&wait, "idle", idle,
+		"exit after this time without an event and without a request to the API, if no agent runs; 0: never")
 	cmd.Flags().StringVar(&place, "metrics", "", "serve /metrics and /healthz at this loopback `address`, such as 127.0.0.1:9464")
 	cmd.Flags().StringVar(&api, "http", "", "serve the API at this loopback `address`, such as 127.0.0.1:9470")
 	cmd.Flags().BoolVar(&on, "install", false, "write a service that starts it with your session, and start nothing")

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +32,7 @@ type chronicle struct {
 	t        testing.TB
 	random   *rand.Rand
 	store    *audit.Store
+	key      audit.Signer // of the person
 	reviewer review.Reviewer
 	policies []*review.Policy
 	prefix   string // of the ids of its sessions
@@ -64,6 +67,13 @@ func newChronicle(t testing.TB, seed uint64, dir string, policies []*review.Poli
 	mac, err := c.store.MAC()
 	if err != nil {
 		t.Fatal(err)
+	}
+	c.key = chronicleKey{}
+	if known, _, err := c.store.PersonKey(); err != nil || known == nil {
+		err = errors.Join(err, c.store.SetPersonKey(t.Context(), c.key.Key(), "kim", c.key)) // others may do it at the same time
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	classifier := &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mac, Rows: bundles.BuiltInRows()}
 	c.reviewer = review.Reviewer{
@@ -331,7 +341,7 @@ func (c *chronicle) handle(s *tale, e engine.Event) engine.Answer {
 func (c *chronicle) control(s *tale, choice engine.Control) {
 	c.t.Helper()
 	choice.By = "kim"
-	if err := c.store.Control(c.t.Context(), s.key(), choice); err != nil {
+	if err := c.store.Control(c.t.Context(), s.key(), choice, c.key); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -431,4 +441,17 @@ func (c *chronicle) tool() (string, map[string]any) {
 		return "Grep", map[string]any{"pattern": fmt.Sprint("func", n), "path": "/srv/shop/src"}
 	}
 	return "Read", map[string]any{"file_path": fmt.Sprintf("/srv/shop/src/cart%d.go", n)}
+}
+
+// chronicleKey is the person's key in each chronicle.
+type chronicleKey struct{}
+
+func (chronicleKey) private() ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte("k"), ed25519.SeedSize))
+}
+
+func (k chronicleKey) Sign(b []byte) []byte { return ed25519.Sign(k.private(), b) }
+
+func (k chronicleKey) Key() engine.PersonKey {
+	return engine.PersonKey{Public: hex.EncodeToString(k.private().Public().(ed25519.PublicKey)), Salt: "00", Passes: 1, Memory: 32}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trash"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -250,18 +251,29 @@ func size(n int64) string {
 // emptyTrash permanently deletes the trash: a person decides this, and the ledger
 // records it.
 func emptyTrash(ctx context.Context, a *cli.App, t *trashing, bin *trash.Bin) error {
-	who, err := a.Person("emptying the trash")
-	if err != nil {
-		return err
-	}
 	list, rest, err := t.entries(bin)
 	if err != nil {
 		return err
 	}
 	var bytes int64
-	var errs []error
 	for _, e := range list {
 		bytes += e.Size
+	}
+	store, err := a.OpenStore()
+	if err != nil {
+		return err
+	}
+	choice, err := signed.Choice(engine.ControlPurge, fmt.Sprintf("empty the trash %s: %s, %s bytes", bin.Dir,
+		engine.Counted(len(list), "entry", "entries"), size(bytes)), emptying{"empty the trash", bin.Dir, list, rest})
+	if err != nil {
+		return err
+	}
+	who, err := signed.Record(ctx, a, store, "emptying the trash", choice)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range list {
 		errs = append(errs, bin.Remove(e))
 	}
 	for _, dir := range rest {
@@ -271,16 +283,16 @@ func emptyTrash(ctx context.Context, a *cli.App, t *trashing, bin *trash.Bin) er
 		return fmt.Errorf("empty the trash: %w", err)
 	}
 	fmt.Fprintf(a.Stdout, "%s permanently deleted, %s bytes\n", term.Counted(len(list), "entry", "entries"), size(bytes))
-	return noteEmptied(ctx, a, who, len(list), bytes)
+	return store.Note(ctx, engine.Note{What: "trash_emptied", Detail: fmt.Sprintf("%s, %d bytes, by %s",
+		engine.Counted(len(list), "entry", "entries"), bytes, who)})
 }
 
-func noteEmptied(ctx context.Context, a *cli.App, who string, entries int, bytes int64) error {
-	store, err := a.OpenStore()
-	if err != nil {
-		return err
-	}
-	return store.Note(ctx, engine.Note{What: "trash_emptied", Detail: fmt.Sprintf("%s, %d bytes, by %s",
-		engine.Counted(entries, "entry", "entries"), bytes, who)})
+// emptying is what a person signs before the trash is emptied.
+type emptying struct {
+	Act     string        `json:"act"`
+	Dir     string        `json:"dir"`
+	Entries []trash.Entry `json:"entries"`
+	Rest    []string      `json:"rest"` // folders of incomplete entries
 }
 
 // trashedEntry is an entry of the trash in a document.

@@ -3,13 +3,19 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"maps"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 	"github.com/spf13/cobra"
 )
@@ -21,9 +27,10 @@ func uninstallCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "uninstall AGENT | --all | --detect",
-		Short: "Remove reviewer from an agent's settings; needs a person at a terminal",
+		Short: "Remove reviewer from an agent's settings; needs a person at a terminal, and their approval code",
 		Long: "Removes reviewer's hooks and nothing else: files are restored to their state before the installation, unless they have\n" +
-			"been changed since. The log and the policy are kept.",
+			"been changed since. The log and the policy are kept. Where an approval code is set, it is asked for, except for\n" +
+			"managed settings, which only an administrator can change.",
 		Example:   "  reviewer uninstall claude-code\n  reviewer uninstall claude-code --dry-run\n  reviewer uninstall --all",
 		Args:      which.known,
 		ValidArgs: settings.Names(),
@@ -100,7 +107,7 @@ func (d removal) text(w io.Writer) {
 // removalOf computes what is left in the files of an agent.
 func removalOf(a *cli.App, agent settings.Agent, layer string) (removal, error) {
 	d := removal{Agent: agent.Name}
-	p, err := places(a)
+	p, err := signed.Places(a)
 	if err != nil {
 		return d, err
 	}
@@ -141,14 +148,23 @@ func printRemovals(w io.Writer, list []removal) error {
 
 // remove writes what is left, if anything changes, after a person has confirmed it.
 func remove(cmd *cobra.Command, a *cli.App, layer string, list []removal) error {
+	var changed []*removal
 	for i := range list {
-		d := &list[i]
+		if slices.ContainsFunc(list[i].edits, fileEdit.changes) {
+			changed = append(changed, &list[i])
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	if err := agreed(cmd.Context(), a, layer, changed); err != nil {
+		return err
+	}
+	for _, d := range changed {
+		d.Changed = true
 		for _, e := range d.edits {
 			if !e.changes() {
 				continue
-			}
-			if err := d.note(cmd, a, layer); err != nil {
-				return err
 			}
 			backup, err := e.Write(e.old, e.new)
 			if err != nil {
@@ -160,19 +176,69 @@ func remove(cmd *cobra.Command, a *cli.App, layer string, list []removal) error 
 	return nil
 }
 
-// note records the removal, once for each agent; only a person may remove hooks.
-func (d *removal) note(cmd *cobra.Command, a *cli.App, layer string) error {
-	if d.Changed {
-		return nil
-	}
-	who, err := a.Person("uninstalling reviewer")
-	if err != nil {
-		return err
-	}
+// agreed makes sure that a person removes the hooks, and records it in the ledger of each state directory that they
+// name: a ledger without a code of its own, which --home can name, does not replace the code of another.
+func agreed(ctx context.Context, a *cli.App, layer string, list []*removal) error {
 	store, err := a.OpenStore()
 	if err != nil {
 		return err
 	}
-	d.Changed = true
-	return store.Note(cmd.Context(), engine.Note{What: "uninstall", Detail: "by " + who + " from the " + layer + " settings of " + d.Agent})
+	all, err := signed.Pins(a, "")
+	if err != nil {
+		return err
+	}
+	var agents []string
+	pins := map[string][]signed.Pin{} // by state directory
+	for _, d := range list {
+		agents = append(agents, d.Agent)
+		for _, pin := range all {
+			if pin.Agent == d.Agent && pin.Layer == layer && filepath.IsAbs(pin.Home) {
+				pins[pin.Home] = append(pins[pin.Home], pin)
+			}
+		}
+	}
+	if len(pins) == 0 {
+		pins[store.Dir] = nil
+	}
+	what := "the hooks of " + strings.Join(agents, ", ") + " in the " + layer + " settings are removed"
+	for _, home := range slices.Sorted(maps.Keys(pins)) {
+		log, err := signed.Pinned(&audit.Store{Dir: home, Env: store.Env, Fingerprint: store.Fingerprint}, pins[home])
+		if err == nil {
+			err = agreedIn(ctx, a, log, layer, what)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// agreedIn asks for the approval code of a ledger, if it has one. Root-owned settings need none.
+func agreedIn(ctx context.Context, a *cli.App, log *audit.Store, layer, what string) error {
+	if layer == settings.LayerManaged {
+		by, err := a.Person(uninstalling)
+		if err != nil {
+			return err
+		}
+		return log.Note(ctx, engine.Note{What: "uninstall", Detail: "by " + by + ": " + what})
+	}
+	known, _, err := log.PersonKey()
+	if err == nil {
+		err = log.CheckFingerprint()
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: nothing is removed; `reviewer doctor code` says more", err)
+	case known == nil && log.Fingerprint != "":
+		return fmt.Errorf("the hooks know the key of an approval code, and the ledger in %s has none, so nothing is removed: restore it, "+
+			"or start over with `reviewer approvals code --lost` and `reviewer install`", log.Dir)
+	}
+	act := engine.Control{Do: engine.ControlUninstall, Reason: what, Digest: engine.HexSum([]byte(what))}
+	by, err := signed.Record(ctx, a, log, uninstalling, act)
+	if err != nil || known != nil {
+		return err
+	}
+	return log.Note(ctx, engine.Note{What: "uninstall", Detail: "by " + by + ": " + what})
+}
+
+const uninstalling = "uninstalling reviewer"

@@ -1,6 +1,10 @@
 package approval
 
-import "github.com/agent-reviewer/reviewer/engine"
+import (
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
 
 // Request describes a question to people. All its texts are masked. It exists as long as the
 // question waits; the log keeps the call's record.
@@ -37,4 +41,23 @@ type Content struct {
 	Name  string `json:"name"` // of the argument
 	Text  string `json:"text"` // masked, shortened
 	Bytes int    `json:"bytes"`
+}
+
+// Describe describes the call of a record to people, as far as the record shows it.
+func Describe(rec *engine.Record, workspace string) Request {
+	q := Request{ID: rec.ID(), Session: rec.Session, Harness: rec.Harness, Agent: rec.Agent, Workspace: workspace, Asked: rec.T}
+	if e := rec.Event; e != nil {
+		q.Tool, q.CWD, q.Mode = e.Tool, e.CWD, e.Mode
+	}
+	if a := rec.Action; a != nil {
+		q.Action, q.Effects, q.Signals, q.Opaque = a.Resource, a.Effects, a.Signals, a.Opaque
+	}
+	if d := rec.Decision; d != nil {
+		q.Risk, q.Reasons, q.Rules, q.Safer = d.Risk, d.Reasons, d.Rules, d.Alternatives
+		q.Reversible = d.SideEffects != nil && d.SideEffects.Reversible
+	}
+	for _, c := range rec.Cut {
+		q.Unseen = append(q.Unseen, fmt.Sprintf("%s: shortened, %d bytes in all", c.Field, c.Bytes))
+	}
+	return q
 }

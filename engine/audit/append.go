@@ -29,6 +29,7 @@ type lockedChain struct {
 	must   bool                       // the line has to reach the disk
 	made   bool                       // a file was created: its folder has to reach the disk too
 	resave bool                       // the snapshot is wrong
+	signer Signer                     // of a person's choices; nil: none is signed
 }
 
 // refresh updates the state from the disk, and repairs a torn end.
@@ -41,6 +42,9 @@ func (h *lockedChain) refresh() error {
 	}
 	lost := lastLength{c.state.Chain, c.state.N}
 	if c.state.Empty() || !c.matchesDisk() {
+		known := false
+		c.seen, known = h.s.Memory.last(c.dir)
+		c.whole, c.loaded = h.s.Memory != nil && (!known || c.loaded), true
 		found, err := c.load(mac)
 		if err != nil {
 			return c.forget(err)
@@ -78,6 +82,9 @@ func (h *lockedChain) recover(torn int64, lost lastLength) error {
 		}
 		sum := sha256.Sum256(half)
 		what = fmt.Sprintf("an incomplete line of %d bytes, sha256 %s, was removed", torn, hex.EncodeToString(sum[:]))
+	}
+	if c.seen.n > c.state.N && (!c.state.Empty() || c.dir == h.s.ledgerDir()) { // a session's missing chain: checkNew
+		return c.forget(c.damage("the log ends at line %d, and this process has read line %d: lines were removed", c.state.N, c.seen.n))
 	}
 	if lost.n > c.state.N && lost.chain == c.state.Chain {
 		h.resave = true
@@ -136,6 +143,9 @@ func (h *lockedChain) putState(t int64) error {
 
 // begin writes a chain's first line.
 func (h *lockedChain) begin(r *engine.Record) error {
+	if err := h.checkNew(); err != nil {
+		return err
+	}
 	if r.Kind != engine.KindOpen {
 		return fmt.Errorf("append to audit log: a chain starts with an open record, not with %s", r.Kind)
 	}
@@ -152,6 +162,9 @@ func (h *lockedChain) begin(r *engine.Record) error {
 		if err := h.onOpen(r); err != nil {
 			return err
 		}
+	}
+	if err := h.followLedger(); err != nil {
+		return err
 	}
 	if h.note == nil {
 		return nil
@@ -183,6 +196,9 @@ func (h *lockedChain) create(n int) error {
 func (h *lockedChain) appendRecord(r *engine.Record) error {
 	c := h.c
 	h.complete(r)
+	if err := h.sign(r); err != nil {
+		return fmt.Errorf("append to audit log: %w", err)
+	}
 	line, err := engine.EncodeLine(r)
 	if err != nil {
 		return fmt.Errorf("append to audit log: %w", err)
@@ -262,6 +278,7 @@ func (h *lockedChain) writeLine(line []byte) error {
 
 // settle ends a hold: the lock is released before the slow part.
 func (h *lockedChain) settle() error {
+	h.s.Memory.keep(h.c)
 	due, err := h.due()
 	h.lock.Close()
 	if due {
@@ -329,7 +346,12 @@ func (h *lockedChain) sync() error {
 // ledger appends records to the machine's chain. A session's lock may be held:
 // the order is session, then ledger, and never a second session.
 func (s *Store) ledger(ctx context.Context, records ...*engine.Record) error {
-	err := s.update(ctx, s.ledgerDir(), func(h *lockedChain) error {
+	return s.ledgerSigned(ctx, nil, records...)
+}
+
+// ledgerSigned is ledger with the person's signature for choices that need one.
+func (s *Store) ledgerSigned(ctx context.Context, signer Signer, records ...*engine.Record) error {
+	err := s.updateSigned(ctx, s.ledgerDir(), signer, func(h *lockedChain) error {
 		if h.c.state.Empty() {
 			env := s.Env
 			if err := h.append(&engine.Record{Kind: engine.KindOpen, T: s.now(), Open: &engine.Open{Env: &env}}); err != nil {

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,13 +20,17 @@ import (
 // chain is the state that a process keeps of one chain: the folded state, and its
 // position in the files. The state is that of the lines before end.
 type chain struct {
-	dir   string
-	busy  chan struct{} // locked by the goroutine that uses the chain
-	state *history.State
-	end   end
-	saved int64    // number of the record that the newest known snapshot covers
-	file  *os.File // number end.File, while the chain is in use
-	write bool     // open files for writing too
+	dir    string
+	busy   chan struct{} // locked by the goroutine that uses the chain
+	state  *history.State
+	end    end
+	saved  int64    // number of the record that the newest known snapshot covers
+	file   *os.File // number end.File, while the chain is in use
+	write  bool     // open files for writing too
+	loaded bool     // it was read before, if in vain
+	whole  bool     // fold from the first line, and compare the keyframes
+	vain   []int64  // whole: records of choices that changed nothing for lack of a person's signature
+	seen   seen     // what this process read before
 }
 
 // end is the place after a chain's newest line.
@@ -160,7 +165,7 @@ func (c *chain) load(mac func([]byte) string) (lost lastLength, err error) {
 	if err != nil {
 		return lastLength{}, err
 	}
-	if snap := readSnapshot(c.dir, mac); snap != nil {
+	if snap := readSnapshot(c.dir, mac); snap != nil && !c.whole {
 		if i := slices.Index(files, snap.End.File); i >= 0 && c.restore(snap) {
 			return lastLength{}, gap(c.dir, files[i:])
 		}
@@ -192,7 +197,7 @@ func (c *chain) seekState(files []int) error {
 		}
 		for j := len(places) - 1; j >= 0; j-- {
 			p := places[j]
-			if i == 0 && j == 0 || p.rec().fold() == history.FoldVersion {
+			if i == 0 && j == 0 || !c.whole && p.rec().fold() == history.FoldVersion {
 				return errors.Join(gap(c.dir, files[i:]), c.standBefore(p))
 			}
 		}
@@ -319,6 +324,11 @@ func (c *chain) follow() (torn int64, err error) {
 		if torn, err = c.readOn(); err != nil {
 			return 0, err
 		}
+		if _, err := os.Stat(c.path(c.end.File + 1)); err == nil {
+			if torn, err = c.readOn(); err != nil { // what a writer added before it began the next file
+				return 0, err
+			}
+		}
 		before := c.end
 		if err := c.open(c.end.File + 1); errors.Is(err, fs.ErrNotExist) {
 			return torn, nil
@@ -366,7 +376,32 @@ func (c *chain) foldLine(line []byte) error {
 	if what := c.unfit(r); what != "" {
 		return c.damage("%s", what)
 	}
+	if err := c.compare(r); err != nil {
+		return err
+	}
 	c.fold(r, line)
+	if c.whole && r.N == c.seen.n && r.Chain == c.seen.chain && c.end.Head != c.seen.head {
+		return c.damage("line %d differs from the one that was read before: the log was rewritten", r.N)
+	}
+	return nil
+}
+
+// compare compares a keyframe with the records before it. Those of another version of the fold, and what
+// follows from them, cannot be compared.
+func (c *chain) compare(r *engine.Record) error {
+	if !c.whole || r.Kind != engine.KindKeyframe || c.state.Empty() || c.state.Fold != history.FoldVersion {
+		return nil
+	}
+	if given := stateOf(r); given == nil || given.Fold != history.FoldVersion {
+		return nil
+	}
+	own, err := c.state.Encode()
+	if err != nil {
+		return c.damagedBy(err)
+	}
+	if !bytes.Equal(own, r.State) {
+		return c.damage("the keyframe is not what follows from the records before it: it was changed")
+	}
 	return nil
 }
 
@@ -391,7 +426,10 @@ func (c *chain) fold(r *engine.Record, line []byte) {
 	if r.N == 1 || r.Kind == engine.KindKeyframe {
 		c.end.Keyframe = r.N
 	}
-	c.state.Append(r)
+	before := c.state.Unsigned
+	if c.state.Append(r); c.whole && c.state.Person != nil && c.state.Unsigned > before {
+		c.vain = append(c.vain, r.N)
+	}
 	c.end.Start, c.end.Offset = c.end.Offset, c.end.Offset+int64(len(line))
 	c.end.Line++
 	c.end.Head = engine.LineHash(line)

@@ -83,7 +83,7 @@ func TestSyncs(t *testing.T) {
 		}, 1},
 		"stop of policy, in chain and ledger": {func(t *testing.T, s *Store) error { return add(s, testKey, pre("b"), stop) }, 2},
 		"stop of a person, in chain and ledger": {func(t *testing.T, s *Store) error {
-			return s.Control(context.Background(), testKey, engine.Control{Do: engine.ControlStop})
+			return s.Control(context.Background(), testKey, engine.Control{Do: engine.ControlStop}, nil)
 		}, 2},
 		"seal, in chain and ledger": {func(t *testing.T, s *Store) error {
 			_, err := s.Seal(context.Background(), testKey)

@@ -106,7 +106,7 @@ func TestTheBudgetTakesTheOldest(t *testing.T) {
 // TestAStopOutlivesRetention: else deleting the log would lift it.
 func TestAStopOutlivesRetention(t *testing.T) {
 	s := manyFiles(t)
-	if err := s.Control(context.Background(), named("old"), engine.Control{Do: engine.ControlStop, Reason: "enough"}); err != nil {
+	if err := s.Control(context.Background(), named("old"), engine.Control{Do: engine.ControlStop, Reason: "enough"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	age(t, s, named("old"), 400*24*time.Hour)

@@ -25,7 +25,7 @@ func TestSessionsAreListed(t *testing.T) {
 	denied.Answer.Effect = engine.Block
 	denied.T = clock + 5
 	mustAdd(t, s, named("alpha-2"), denied)
-	if err := s.Control(context.Background(), named("alpha-2"), engine.Control{Do: engine.ControlStop, By: "dev"}); err != nil {
+	if err := s.Control(context.Background(), named("alpha-2"), engine.Control{Do: engine.ControlStop, By: "dev"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, reader := range []*Store{s, {Dir: s.Dir}} {
@@ -124,7 +124,7 @@ func TestControlIfHoldsTheLock(t *testing.T) {
 	for range 8 {
 		go func() {
 			own := &Store{Dir: s.Dir}
-			results <- own.ControlIf(context.Background(), testKey, engine.Control{Do: engine.ControlStop}, func(h *history.State) error {
+			results <- own.ControlIf(context.Background(), testKey, engine.Control{Do: engine.ControlStop}, nil, func(h *history.State) error {
 				if h.Stop != nil {
 					return stopped
 				}
@@ -146,13 +146,13 @@ func TestControlIfHoldsTheLock(t *testing.T) {
 }
 
 func TestControlIsKeptTwice(t *testing.T) {
-	s := testStore(t)
-	if err := s.Control(context.Background(), testKey, engine.Control{Do: engine.ControlStop}); !errors.Is(err, ErrNoSession) {
+	s, person := withKey(t)
+	if err := s.Control(context.Background(), testKey, engine.Control{Do: engine.ControlStop}, nil); !errors.Is(err, ErrNoSession) {
 		t.Errorf("error is %v, want ErrNoSession", err)
 	}
 	fill(t, s, testKey, 1)
 	for _, do := range []string{engine.ControlStop, engine.ControlResume} {
-		if err := s.Control(context.Background(), testKey, engine.Control{Do: do, Reason: "r", By: "dev"}); err != nil {
+		if err := s.Control(context.Background(), testKey, engine.Control{Do: do, Reason: "r", By: "dev"}, person); err != nil {
 			t.Fatal(err)
 		}
 		stopped := strings.Contains(state(t, &Store{Dir: s.Dir}, testKey), `"stop":`)

@@ -10,19 +10,20 @@ import (
 
 // The ledger records which sessions are stopped, regardless of who stopped them.
 func TestStopped(t *testing.T) {
-	s, ctx := testStore(t), context.Background()
+	s, person := withKey(t)
+	ctx := context.Background()
 	key := func(name string) engine.SessionKey {
 		return engine.SessionKey{Harness: "claude-code", Session: name}
 	}
 	choose := func(name, do string) {
 		t.Helper()
-		if err := s.Control(ctx, key(name), engine.Control{Do: do, Reason: "too fast", By: "anna"}); err != nil {
+		if err := s.Control(ctx, key(name), engine.Control{Do: do, Reason: "too fast", By: "anna"}, person); err != nil {
 			t.Fatal(err)
 		}
 	}
 	resume := func(name, mode string) {
 		t.Helper()
-		if err := s.Control(ctx, key(name), engine.Control{Do: engine.ControlResume, Mode: mode, By: "anna"}); err != nil {
+		if err := s.Control(ctx, key(name), engine.Control{Do: engine.ControlResume, Mode: mode, By: "anna"}, person); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,6 +48,21 @@ func TestStopped(t *testing.T) {
 	got, err := s.Stopped()
 	if err != nil {
 		t.Fatal(err)
+	}
+	// A ledger that begins with these stops has them too.
+	fresh := testStore(t)
+	if err := fresh.Carry(context.Background(), got); err != nil {
+		t.Fatal(err)
+	}
+	carried, err := fresh.Stopped()
+	if err != nil || len(carried) != len(got) || !carried[0].Final || carried[1].Chain != got[1].Chain || !got[0].Final {
+		t.Errorf("carried: %+v, %v", carried, err)
+	}
+	for i := range got {
+		if len(got[i].Chain) != 32 {
+			t.Errorf("%+v has no chain", got[i])
+		}
+		got[i].Chain = ""
 	}
 	want := []StoppedChain{
 		{Key: key("aborted"), Reason: "too fast", Final: true}, {Key: key("by-a-person"), Reason: "too fast"},

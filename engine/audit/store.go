@@ -38,24 +38,28 @@ const (
 // Store is the log under one state directory. Zero limits mean the defaults. It is
 // safe for concurrent use by goroutines and by processes.
 type Store struct {
-	Dir           string       // state directory; created with mode 0700
-	Env           engine.Env   // spelled out in the ledger's open record
-	KeyframeEvery int64        // records from one keyframe to the next; 0: DefaultKeyframeEvery
-	RotateBytes   int64        // size at which a file is followed by another; 0: DefaultRotateBytes
-	BudgetBytes   int64        // total size above which the oldest files are deleted; 0: DefaultBudgetBytes
-	RetainDays    int          // days after which a file is deleted; 0: DefaultRetainDays
-	IncidentDays  int          // days after a stop by policy during which all files of the session are kept; 0: DefaultIncidentDays
-	Keep          bool         // nothing is deleted: the retention time is unknown
-	Sync          string       // SyncAlways, or anything else: at seals, at stops, and every second
-	SealKey       string       // file with an ed25519 private key (PKCS #8, PEM) that signs seals; empty: no signatures
-	Random        io.Reader    // of chain ids and the MAC key; nil: crypto/rand
-	Now           func() int64 // Unix milliseconds of the store's own records; nil: the clock
+	Dir           string                        // state directory; created with mode 0700
+	Env           engine.Env                    // spelled out in the ledger's open record
+	KeyframeEvery int64                         // records from one keyframe to the next; 0: DefaultKeyframeEvery
+	RotateBytes   int64                         // size at which a file is followed by another; 0: DefaultRotateBytes
+	BudgetBytes   int64                         // total size above which the oldest files are deleted; 0: DefaultBudgetBytes
+	RetainDays    int                           // days after which a file is deleted; 0: DefaultRetainDays
+	IncidentDays  int                           // days after a stop by policy for which all files of the session are kept; 0: DefaultIncidentDays
+	Keep          bool                          // nothing is deleted: the retention time is unknown
+	Sync          string                        // SyncAlways, or anything else: at seals, at stops, and every second
+	SealKey       string                        // file with an ed25519 private key (PKCS #8, PEM) that signs seals; empty: no signatures
+	Fingerprint   string                        // of the person's key, as the hook has it: only keys that follow from it count; empty: the first
+	Memory        *Memory                       // of a process that lasts; nil: it reads a chain for one event
+	Policy        func(workspace string) string // digest of the active policy, for signatures; nil: it is left out
+	Random        io.Reader                     // of chain ids and the MAC key; nil: crypto/rand
+	Now           func() int64                  // Unix milliseconds of the store's own records; nil: the clock
 
 	write  func(*os.File, []byte) (int, error) // tests let it fail; nil: one write(2)
 	flush  func(*os.File) error                // tests count it; nil: osfile.Sync
 	clock  func() time.Time                    // tests stop it; nil: time.Now
 	mu     sync.Mutex
 	chains map[string]*chain
+	person *choices // as last read
 	key    []byte
 }
 
@@ -86,7 +90,7 @@ func (d *Damage) Error() string {
 		return fmt.Sprintf("audit log %s: %s", place, d.What)
 	}
 	return fmt.Sprintf("audit log %s: %s (`reviewer audit verify` shows details; "+
-		"the session can continue once a person has restored the file or moved its folder away)", place, d.What)
+		"restore the file, or begin a new session)", place, d.What)
 }
 
 // Update calls fn under the session's lock with the chain's end. The wait for
@@ -99,11 +103,13 @@ func (s *Store) Update(ctx context.Context, key engine.SessionKey, fn func(histo
 			opened = true
 			return s.noteOpened(ctx, r)
 		}
-		if err := errors.Join(h.checkOwner(), s.repairOpen(ctx, h.c)); err != nil {
+		if err := errors.Join(h.checkOwner(), s.repairOpen(ctx, h.c), h.followLedger()); err != nil {
 			return err
 		}
 		return fn(history.Tail{History: h.c.state, Read: h.c.read, Before: h.c.before, Append: func(r *engine.Record) error {
-			if err := h.append(r); err != nil || r.Act == nil || r.Act.Kind != engine.EmergencyStop || r.Act.Of == "" {
+			once := h.c.state.Once()
+			err := errors.Join(h.append(r), s.noteUsed(ctx, h, once))
+			if err != nil || r.Act == nil || r.Act.Kind != engine.EmergencyStop || r.Act.Of == "" {
 				return err
 			}
 			return s.noteStopped(ctx, r)
@@ -141,6 +147,11 @@ func openingOf(r *engine.Record) (workspace string, began int64) {
 // update runs fn while this goroutine has exclusive use of the chain among all
 // processes.
 func (s *Store) update(ctx context.Context, dir string, fn func(*lockedChain) error) error {
+	return s.updateSigned(ctx, dir, nil, fn)
+}
+
+// updateSigned is update with the person's signature for choices that need one.
+func (s *Store) updateSigned(ctx context.Context, dir string, signer Signer, fn func(*lockedChain) error) error {
 	if err := s.prepare(); err != nil {
 		return err
 	}
@@ -155,7 +166,7 @@ func (s *Store) update(ctx context.Context, dir string, fn func(*lockedChain) er
 	if err != nil {
 		return err
 	}
-	h := &lockedChain{s: s, c: c, lock: lock}
+	h := &lockedChain{s: s, c: c, lock: lock, signer: signer}
 	defer h.release()
 	if err = h.refresh(); err == nil {
 		err = fn(h)

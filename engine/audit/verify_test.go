@@ -444,7 +444,7 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 	s.KeyframeEvery, s.RotateBytes = 16, 20_000
 	stop, done := make(chan struct{}), make(chan error, 1)
 	go func() {
-		for i := 0; ; i++ {
+		for i := range 2000 { // each verification reads all of them
 			select {
 			case <-stop:
 				done <- nil
@@ -463,6 +463,7 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 				}
 			}
 		}
+		done <- nil
 	}()
 	for range 25 {
 		mustVerify(t, s)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"strings"
 	"unicode/utf16"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -178,9 +179,14 @@ func encodePost(event string, a engine.Answer) []byte {
 
 func encodeContext(event string, a engine.Answer) []byte {
 	if a.Effect == engine.Allow || a.Text == "" {
-		return nil
+		return notice(a.Person)
 	}
-	return encode(claudeCodeOutput{SystemMessage: cmp.Or(a.Notice, a.Text), Specific: &claudeSpecific{Event: event, Context: a.Text}})
+	return encode(claudeCodeOutput{SystemMessage: forPerson(a), Specific: &claudeSpecific{Event: event, Context: a.Text}})
+}
+
+// forPerson is what the person is shown where the model reads the text of an answer.
+func forPerson(a engine.Answer) string {
+	return strings.TrimSuffix(cmp.Or(a.Notice, a.Text)+"\n"+a.Person, "\n")
 }
 
 // encodeNotice addresses only the person, unless the agent is expected to continue: context

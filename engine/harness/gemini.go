@@ -160,9 +160,9 @@ func geminiStop(a engine.Answer) geminiOutput {
 
 func encodeGeminiContext(event string, a engine.Answer) []byte {
 	if a.Effect == engine.Allow || a.Text == "" {
-		return nil
+		return notice(a.Person)
 	}
-	return encode(geminiOutput{SystemMessage: cmp.Or(a.Notice, a.Text), Specific: &geminiSpecific{Event: event, Context: a.Text}})
+	return encode(geminiOutput{SystemMessage: forPerson(a), Specific: &geminiSpecific{Event: event, Context: a.Text}})
 }
 
 // encodeGeminiEnd addresses the person, unless the agent is expected to continue.

@@ -28,7 +28,7 @@ func (h *State) fixedSize() int {
 	const fields = 2260 // names of all fields, numbers, digests, and the line around the state
 	n := fields + engine.JSONLen(h.Workspace) + 2*engine.JSONLen(h.Session) + 2*engine.JSONLen(h.Harness)
 	if h.Stop != nil {
-		n += engine.JSONLen(h.Stop.Reason) + engine.JSONLen(h.Stop.By) + number(h.Stop.T) + len(h.Stop.Rule) + len(h.Stop.Harm) + 20
+		n += engine.JSONLen(h.Stop.Reason) + engine.JSONLen(h.Stop.By) + number(h.Stop.T) + len(h.Stop.Rule) + len(h.Stop.Harm) + 34
 	}
 	for _, m := range []map[string]int64{h.ByType, h.ByVerdict, h.ByTool, h.Labels, h.Fired} {
 		n += countsSize(m)
@@ -180,7 +180,7 @@ func listSize(list []string) int {
 }
 
 func (a *allowance) size() int {
-	return len(a.Print) + text(a.Dir) + engine.JSONLen(a.By) + 35 + digits(a.N)
+	return len(a.Print) + text(a.Dir) + engine.JSONLen(a.By) + 40 + digits(a.N) + number(a.Ends)
 }
 
 func (c *callEntry) size() int {

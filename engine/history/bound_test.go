@@ -83,7 +83,7 @@ func failedPost(pre *engine.Record, n int64) *engine.Record {
 
 func TestStateFitsAKeyframe(t *testing.T) {
 	for _, filler := range []string{"x", "é", `"`, "\x01", "\xff", "\u2028", "\U0001F600", "<"} {
-		h := New()
+		h := lenient()
 		open := &engine.Record{V: engine.FormatVersion, N: 1, Kind: engine.KindOpen, Chain: strings.Repeat("c", 32),
 			Session: strings.Repeat(filler, 128/len(filler)), Harness: strings.Repeat(filler, 128/len(filler)), Open: &engine.Open{Env: &engine.Env{}}}
 		most := sort.Search(engine.MaxLine, func(n int) bool {
@@ -173,7 +173,7 @@ func testSize(t *testing.T, h *State) {
 // TestHostileNamesLeaveARing: an agent that fills all that it can fill, in a
 // workspace of usual length, still has a history.
 func TestHostileNamesLeaveARing(t *testing.T) {
-	h := New()
+	h := lenient()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindOpen, Chain: strings.Repeat("c", 32), Session: strings.Repeat("s", 36), Harness: "claude-code", Open: &engine.Open{Workspace: "/home/someone/projects/shop"}})
 	for n := int64(2); n < 800; n += 2 {
 		pre := longRecord(n, "\x01")
@@ -214,7 +214,7 @@ func testSteady(t *testing.T, h *State) {
 
 // TestUsualNamesFillTheRing: the bytes' bound is for hostile names only.
 func TestUsualNamesFillTheRing(t *testing.T) {
-	h := New()
+	h := lenient()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindOpen, Chain: strings.Repeat("c", 32), Session: strings.Repeat("s", 36), Open: &engine.Open{Workspace: "/home/someone/projects/shop"}})
 	for n := int64(2); n < 3000; n += 2 {
 		r := &engine.Record{N: n, T: 1_700_000_000_000 + n, Kind: engine.KindPre, Agent: engine.MainAgent, Call: fmt.Sprintf("toolu_01%022d", n),

@@ -9,7 +9,15 @@ import (
 // Append folds one record into the history. Its cost does not grow with the
 // length of the session. Order is the order of the log; a record's own time
 // only moves the clock.
+//
+// A choice that makes policy milder and is not signed by the person changes nothing.
 func (h *State) Append(r *engine.Record) {
+	if r.Control != nil && !h.accepts(r) {
+		h.Unsigned++
+		h.N, h.T = r.N, max(h.T, r.T)
+		h.dropExpired()
+		return
+	}
 	h.foldUsage(r)
 	switch r.Kind {
 	case engine.KindOpen:
@@ -33,6 +41,7 @@ func (h *State) Append(r *engine.Record) {
 	}
 	h.foldQuestions(r)
 	h.N, h.T = r.N, max(h.T, r.T)
+	h.dropExpired()
 	h.bound()
 }
 
@@ -81,10 +90,15 @@ func (h *State) foldControl(r *engine.Record) {
 		return
 	}
 	switch r.Control.Do {
+	case engine.ControlKey:
+		h.foldKey(r.Control.Key)
+	case engine.ControlUsed:
+		h.foldUsed(r.Control.Record)
 	case engine.ControlStop, engine.ControlAbort:
 		if h.Stop == nil || !h.Stop.Final {
 			h.Stop = &Stopped{N: r.N, T: max(h.T, r.T), Reason: engine.ClipJSON(r.Control.Reason, reasonLength),
-				By: engine.ClipJSON(r.Control.By, keyLength), Final: r.Control.Do == engine.ControlAbort}
+				By: engine.ClipJSON(r.Control.By, keyLength), Final: r.Control.Do == engine.ControlAbort,
+				Anyone: !r.SignedBy(h.Person)}
 		}
 	case engine.ControlResume:
 		h.resume(r.Control.Mode)
@@ -109,7 +123,10 @@ func (h *State) resume(mode string) {
 	if mode != "" && mode != engine.ResumeLimits {
 		mode = engine.ResumeSupervise
 	}
-	h.Stop, h.DeniedRow, h.Resumed = nil, 0, mode
+	if h.Stop != nil {
+		h.Stop, h.DeniedRow = nil, 0
+	}
+	h.Resumed = mode
 }
 
 // foldAct makes a stop that came from another session as persistent as one by a person,

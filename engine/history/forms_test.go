@@ -45,7 +45,7 @@ func TestFormOf(t *testing.T) {
 
 // session folds calls: each is asked about by the agent and then ends as given.
 func askedSession(ends ...string) *State {
-	h := New()
+	h := lenient()
 	n := int64(0)
 	add := func(r *engine.Record) {
 		n++
@@ -104,7 +104,7 @@ func TestAnswers(t *testing.T) {
 
 // TestFormsBound: approvals are forgotten before refusals, and forgotten refusals are known.
 func TestFormsBound(t *testing.T) {
-	h := New()
+	h := lenient()
 	h.countForm(&callEntry{Form: "refused"}, 1, formEntry{Approved: 0, Refused: 1})
 	for i := range 3 * maxForms {
 		h.countForm(&callEntry{Form: fmt.Sprint("approved", i)}, 2, formEntry{Approved: 1, Refused: 0})

@@ -390,7 +390,7 @@ func TestTouched(t *testing.T) {
 // A manual override of the scope applies to the place and all under it, but not to a
 // path of which only the beginning is known; it can be revoked.
 func TestScopeByHand(t *testing.T) {
-	h := New()
+	h := lenient()
 	long := "/srv/" + strings.Repeat("long-", 30) + "docs"
 	say := func(do, path string) {
 		h.Append(&engine.Record{Kind: engine.KindControl, N: h.N + 1, Control: &engine.Control{Do: do, Path: path}})

@@ -14,7 +14,7 @@ import (
 )
 
 func TestInputOfNothing(t *testing.T) {
-	in := NewInput(&engine.Record{Phase: engine.PhasePrompt, T: 1_700_000_000_000}, New(), engine.View{})
+	in := NewInput(&engine.Record{Phase: engine.PhasePrompt, T: 1_700_000_000_000}, lenient(), engine.View{})
 	if d := cmp.Diff(engine.TimeFacts{MS: 1_700_000_000_000, Hour: 22, Minute: 13, Weekday: "tuesday"}, in.Time); d != "" {
 		t.Error(d)
 	}
@@ -29,7 +29,7 @@ func TestInputOfNothing(t *testing.T) {
 
 // An action whose lists are nil is seen with empty ones.
 func TestInputHasNoNulls(t *testing.T) {
-	in := NewInput(&engine.Record{Phase: engine.PhasePre, Action: &engine.Action{Effects: []engine.Effect{{Kind: engine.EffectNetwork}}}}, New(), engine.View{Windows: []engine.Window{{Name: "w", Last: 3}}})
+	in := NewInput(&engine.Record{Phase: engine.PhasePre, Action: &engine.Action{Effects: []engine.Effect{{Kind: engine.EffectNetwork}}}}, lenient(), engine.View{Windows: []engine.Window{{Name: "w", Last: 3}}})
 	raw, err := json.Marshal(in)
 	if err != nil || strings.Contains(string(raw), "null") {
 		t.Errorf("policy would see a null: %s (%v)", raw, err)
@@ -59,7 +59,7 @@ func TestFacts(t *testing.T) {
 		"with privileges":             {[]engine.Effect{{Kind: engine.EffectSystemCall, Privileged: true}}, nil, []string{"changes", "privileged"}},
 		"reads with privileges":       {[]engine.Effect{{Kind: engine.EffectFileRead, Privileged: true, Location: engine.LocationInside}}, nil, []string{"privileged", "reads_only"}},
 	} {
-		in := NewInput(&engine.Record{Phase: engine.PhasePre, Action: &engine.Action{Effects: test.effects, Opaque: test.opaque}}, New(), engine.View{})
+		in := NewInput(&engine.Record{Phase: engine.PhasePre, Action: &engine.Action{Effects: test.effects, Opaque: test.opaque}}, lenient(), engine.View{})
 		if d := cmp.Diff(test.want, in.Facts); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
@@ -181,7 +181,7 @@ func TestInputDependsOnTheLogOnly(t *testing.T) {
 			continue
 		}
 		s := newStory(seed)
-		kept, read := New(), New()
+		kept, read := lenient(), lenient()
 		var log []*engine.Record
 		for range 300 {
 			r := s.record()
@@ -202,10 +202,11 @@ func TestInputDependsOnTheLogOnly(t *testing.T) {
 				if err := json.Unmarshal([]byte(state(t, read)), &back); err != nil {
 					t.Fatal(err)
 				}
+				back.Lenient = true
 				read = &back
 			}
 		}
-		again := New()
+		again := lenient()
 		for _, r := range log {
 			again.Append(r)
 		}

@@ -153,6 +153,7 @@ type allowance struct {
 	Dir   string `json:"d,omitempty"`
 	Once  bool   `json:"o,omitempty"` // until such a call is allowed; else until the session ends
 	By    string `json:"b,omitempty"`
+	Ends  int64  `json:"e,omitempty"` // Unix milliseconds of the log's time after which it permits nothing; 0: see Once
 }
 
 // callEntry is a call that was answered, until its outcome is old enough to

@@ -20,8 +20,13 @@ func (h *State) foldAllow(r *engine.Record) {
 	if a.Print == "" {
 		return // a call that cannot be recognised
 	}
+	if s := r.Control.Signed; s != nil {
+		a.Ends = s.Expires
+	}
 	if i := h.allowedAt(a.Print, a.Dir); i >= 0 {
-		a.Once = a.Once && h.Allowed[i].Once
+		if a.Once && !h.Allowed[i].Once {
+			a.Once, a.Ends = false, h.Allowed[i].Ends
+		}
 		h.Allowed = slices.Delete(h.Allowed, i, i+1)
 	}
 	h.Allowed = keepLast(append(h.Allowed, a), maxAllowed)
@@ -35,6 +40,89 @@ func (h *State) useAllowance(r *engine.Record) {
 	}
 }
 
+// dropKeys makes no earlier key of a session count, nor what was permitted with it.
+func (h *State) dropKeys() {
+	if h.Session == "" {
+		return // the ledger's keys follow each other
+	}
+	h.Person, h.Keys, h.Allowed, h.Goals.Scope = nil, nil, nil, nil
+	for i := range h.Questions {
+		if h.Questions[i].State == approval.Approved {
+			h.Questions[i].State = approval.Denied
+		}
+	}
+}
+
+// dropExpired removes the permissions that have expired. The time of a log never goes back, whatever the clock does.
+func (h *State) dropExpired() {
+	h.Allowed = slices.DeleteFunc(h.Allowed, func(a allowance) bool { return a.expired(h.T) })
+}
+
+func (a *allowance) expired(t int64) bool { return a.Ends > 0 && t > a.Ends }
+
+// Once returns the ids of the records of the permissions for a single call that were not used yet.
+func (h *State) Once() []string {
+	var list []string
+	for i := range h.Allowed {
+		if h.Allowed[i].Once {
+			list = append(list, engine.RecordID(h.Chain, h.Allowed[i].N))
+		}
+	}
+	return list
+}
+
+// Permit is what a person permitted in a session, as far as it is kept.
+type Permit struct {
+	Do   string // the choice
+	What string // call, path or question
+	Ends int64  // Unix milliseconds; 0: with the session
+}
+
+// PermitOf returns what a choice permits. The zero value: nothing that a session keeps.
+func PermitOf(c *engine.Control) Permit {
+	switch c.Do {
+	case engine.ControlAllowOnce, engine.ControlAllowSession:
+		p := Permit{Do: c.Do, What: boundKey(c.Print, digestLength) + " " + truncateKey(c.CWD)}
+		if c.Signed != nil {
+			p.Ends = c.Signed.Expires
+		}
+		return p
+	case engine.ControlScope:
+		return Permit{Do: c.Do, What: truncateKey(c.Path)}
+	case engine.ControlApprove:
+		return Permit{Do: c.Do, What: c.Record}
+	}
+	return Permit{}
+}
+
+// Permits returns what people permitted and what still counts. Whoever read the state from a cache compares it with what
+// they signed.
+func (h *State) Permits() []Permit {
+	var list []Permit
+	for i := range h.Allowed {
+		a := &h.Allowed[i]
+		do := engine.ControlAllowSession
+		if a.Once {
+			do = engine.ControlAllowOnce
+		}
+		list = append(list, Permit{do, a.Print + " " + a.Dir, a.Ends})
+	}
+	for _, path := range h.Goals.Scope {
+		list = append(list, Permit{Do: engine.ControlScope, What: path})
+	}
+	for _, q := range h.Questions {
+		if q.State == approval.Approved {
+			list = append(list, Permit{Do: engine.ControlApprove, What: engine.RecordID(h.Chain, q.N)})
+		}
+	}
+	return list
+}
+
+// foldUsed removes a permission for a single call that was used, although this chain does not show it.
+func (h *State) foldUsed(id string) {
+	h.Allowed = slices.DeleteFunc(h.Allowed, func(a allowance) bool { return a.Once && engine.RecordID(h.Chain, a.N) == id })
+}
+
 // allowanceFor returns the index of the permission for a record's call, or -1.
 func (h *State) allowanceFor(r *engine.Record) int {
 	if len(h.Allowed) == 0 || r.Phase != engine.PhasePre {
@@ -44,7 +132,11 @@ func (h *State) allowanceFor(r *engine.Record) int {
 	if !ok {
 		return -1
 	}
-	return h.allowedAt(boundKey(key.Print, digestLength), truncateKey(key.CWD))
+	i := h.allowedAt(boundKey(key.Print, digestLength), truncateKey(key.CWD))
+	if i >= 0 && h.Allowed[i].expired(max(r.T, h.T)) {
+		return -1
+	}
+	return i
 }
 
 func (h *State) allowedAt(print, dir string) int {
@@ -457,4 +549,41 @@ func (h *State) requestFacts(r *engine.Record) *engine.RequestFacts {
 			Refused: a.Refused, MS: max(r.T, h.T) - a.First, RefusedMS: max(r.T, h.T) - a.Last})
 	}
 	return f
+}
+
+// accepts reports whether a choice counts. A session's chain learns the person's key from the ledger: its
+// reader refuses a chain with a key that the ledger never had. The ledger's first key needs no
+// signature, and each later one that of the one before.
+func (h *State) accepts(r *engine.Record) bool {
+	switch {
+	case !r.Control.Loosens() || h.Lenient:
+		return true
+	case r.Control.Do == engine.ControlKey && (h.Person == nil || h.Session != ""):
+		return r.Control.Key != nil
+	case r.Control.Do == engine.ControlResume && r.Control.Mode != "" && h.Stop == nil && h.Resumed == "":
+		return true // a copy of a session that was resumed has the same conditions: this only adds them
+	}
+	return h.Trusts(r) && (r.Control.Signed.Expires == 0 || r.T <= r.Control.Signed.Expires)
+}
+
+// Trusts reports whether a person signed a choice.
+func (h *State) Trusts(r *engine.Record) bool { return h.Lenient || r.SignedBy(h.Person) }
+
+// maxKeys bounds the keys of one chain; it belongs to FoldVersion.
+const maxKeys = 16
+
+// foldKey adopts a key; nil: none counts. A chain with too many adopts no other: what is signed with it changes nothing.
+func (h *State) foldKey(k *engine.PersonKey) {
+	if k == nil {
+		h.dropKeys()
+		return
+	}
+	if f := k.Fingerprint(); !slices.Contains(h.Keys, f) {
+		if len(h.Keys) == maxKeys {
+			return
+		}
+		h.Keys = append(h.Keys, f)
+	}
+	own := *k
+	h.Person = &own
 }

@@ -14,7 +14,7 @@ import (
 // calls that nobody reviewed.
 func TestNoticedIsWhatIsRecorded(t *testing.T) {
 	random := rand.New(rand.NewSource(3))
-	h := New()
+	h := lenient()
 	n := h.PolicyState()
 	for i := range int64(4000) {
 		r := noticing(random, i+1)
@@ -62,7 +62,7 @@ func noticing(random *rand.Rand, n int64) *engine.Record {
 // Two policies that noticed different things see one history otherwise, and
 // leave it as it is.
 func TestNoticedApart(t *testing.T) {
-	h := New()
+	h := lenient()
 	n := h.PolicyState()
 	r := &engine.Record{N: 1, T: 1, Kind: engine.KindPre, Phase: engine.PhasePre, Agent: engine.MainAgent, Findings: []engine.Finding{{ID: "loop", Level: "high"}}}
 	h.Append(r)

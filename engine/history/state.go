@@ -12,7 +12,7 @@ import (
 
 // FoldVersion is raised manually whenever the same records fold to a different
 // state. Audits recorded with a different version are incomparable, not wrong.
-const FoldVersion = 13
+const FoldVersion = 14
 
 // Bounds of the fold's structures. They keep the state below MaxKeyframe for any records,
 // and its cost per record constant; they belong to
@@ -64,23 +64,28 @@ const (
 // agents that take turns would be recognised. Actions of further agents count for the session,
 // but not for windows.
 type State struct {
-	Fold      int        `json:"fold"` // FoldVersion
-	Chain     string     `json:"chain"`
-	Session   string     `json:"session"`
-	Harness   string     `json:"harness"`
-	Workspace string     `json:"workspace"`
-	N         int64      `json:"n"` // number of the last record
-	T         int64      `json:"t"` // its time
-	Started   int64      `json:"started"`
-	Env       string     `json:"env,omitempty"` // digest of the environment that opened the chain
-	Stop      *Stopped   `json:"stop,omitempty"`
-	Resumed   string     `json:"resumed,omitempty"`  // conditions, as in SessionFacts
-	Restored  bool       `json:"restored,omitempty"` // files, and the agent was not told yet
-	Early     int64      `json:"early,omitempty"`    // record of a call that was answered and not reviewed yet
-	Late      *lateEntry `json:"late,omitempty"`     // what a review found after the answer, and the agent was not told yet
-	Actions   int64      `json:"actions"`
-	Prompts   int64      `json:"prompts"`
-	FileOps   int64      `json:"file_ops"` // since the last prompt, as for what is spent
+	Fold      int    `json:"fold"` // FoldVersion
+	Chain     string `json:"chain"`
+	Session   string `json:"session"`
+	Harness   string `json:"harness"`
+	Workspace string `json:"workspace"`
+	N         int64  `json:"n"` // number of the last record
+	T         int64  `json:"t"` // its time
+	Started   int64  `json:"started"`
+	Env       string `json:"env,omitempty"` // digest of the environment that opened the chain
+	// Person is the key with which the person signs what makes policy milder. nil: nothing does.
+	Person   *engine.PersonKey `json:"person,omitempty"`
+	Keys     []string          `json:"keys,omitempty"`     // fingerprints of all keys that the chain named
+	Unsigned int64             `json:"unsigned,omitempty"` // choices that changed nothing for lack of a signature
+	Lenient  bool              `json:"-"`                  // choices count without a signature: in simulations, which no agent writes
+	Stop     *Stopped          `json:"stop,omitempty"`
+	Resumed  string            `json:"resumed,omitempty"`  // conditions, as in SessionFacts
+	Restored bool              `json:"restored,omitempty"` // files, and the agent was not told yet
+	Early    int64             `json:"early,omitempty"`    // record of a call that was answered and not reviewed yet
+	Late     *lateEntry        `json:"late,omitempty"`     // what a review found after the answer, and the agent was not told yet
+	Actions  int64             `json:"actions"`
+	Prompts  int64             `json:"prompts"`
+	FileOps  int64             `json:"file_ops"` // since the last prompt, as for what is spent
 	spent
 	Denied    int64                   `json:"denied"`
 	DeniedRow int64                   `json:"denied_row"`
@@ -137,10 +142,19 @@ type Stopped struct {
 	T      int64  `json:"t,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`
-	Final  bool   `json:"final,omitempty"` // nobody can resume it
-	Rule   string `json:"rule,omitempty"`  // as SessionFacts.StopRule
-	Harm   string `json:"harm,omitempty"`  // as SessionFacts.StopHarm
-	Taken  bool   `json:"taken,omitempty"` // it was taken from another session
+	Final  bool   `json:"final,omitempty"`  // nobody can resume it
+	Anyone bool   `json:"anyone,omitempty"` // nobody signed it: no agent reads the reason or the name
+	Rule   string `json:"rule,omitempty"`   // as SessionFacts.StopRule
+	Harm   string `json:"harm,omitempty"`   // as SessionFacts.StopHarm
+	Taken  bool   `json:"taken,omitempty"`  // it was taken from another session
+}
+
+// Told returns the reason of the stop as an agent may read it: anybody can write one that nobody signed.
+func (s *Stopped) Told() string {
+	if s.Anyone {
+		return ""
+	}
+	return s.Reason
 }
 
 // New returns the state of an empty chain.
@@ -309,6 +323,16 @@ func (h *State) After(r *engine.Record) (*State, error) {
 	return own, err
 }
 
+// Assuming returns the state after a choice that the person is about to sign, and leaves h unchanged.
+func (h *State) Assuming(c engine.Control) (*State, error) {
+	own, err := h.Clone()
+	if err == nil {
+		own.Lenient = true
+		own.Append(&engine.Record{Kind: engine.KindControl, N: h.N + 1, T: h.T, Control: &c})
+	}
+	return own, err
+}
+
 // Clone returns a copy that shares nothing with h.
 func (h *State) Clone() (*State, error) {
 	raw, err := json.Marshal(h)
@@ -319,5 +343,6 @@ func (h *State) Clone() (*State, error) {
 	if err := json.Unmarshal(raw, own); err != nil {
 		return nil, fmt.Errorf("copy history: %w", err)
 	}
+	own.Lenient = h.Lenient
 	return own, nil
 }

@@ -10,7 +10,7 @@ import (
 
 func TestTreesOfTheSession(t *testing.T) {
 	long := "/srv/" + strings.Repeat("long/", 30) + "tree"
-	h := New()
+	h := lenient()
 	h.addTree(truncateKey("/srv/fix"))
 	h.addTree(truncateKey(long))
 	h.addTree("")
@@ -75,7 +75,7 @@ func TestTreesThatGitMakes(t *testing.T) {
 }
 
 func TestGivenPaths(t *testing.T) {
-	h := New()
+	h := lenient()
 	h.Workspace = "/srv/shop"
 	long := "/srv/" + strings.Repeat("long/", 20) + "blog"
 	h.foldGoal(&engine.Goal{Names: []string{"../blog", "~/notes", "docs", "/data", "/data/in/", long}})
@@ -104,7 +104,7 @@ func (h *State) checkpointed(id, checkpoint string, o engine.Outcome) {
 // The first checkpoint of a session stays, with the latest; the calls after one that was
 // dropped count for the one before it.
 func TestCheckpointsAreBounded(t *testing.T) {
-	h := New()
+	h := lenient()
 	for i := range 30 {
 		o := engine.OutcomeRan
 		if i%2 == 1 {
@@ -128,7 +128,7 @@ func TestCheckpointsAreBounded(t *testing.T) {
 
 // Whatever a record holds, checkpoints stay small.
 func TestCheckpointsAreSmall(t *testing.T) {
-	h := New()
+	h := lenient()
 	for i := range 20 {
 		h.checkpointed(fmt.Sprint("c", i), fmt.Sprint(i)+strings.Repeat("\x01", 5000), engine.OutcomeRan)
 	}
@@ -141,7 +141,7 @@ func TestCheckpointsAreSmall(t *testing.T) {
 
 // A call that was denied since there is no checkpoint did not run, and nobody refused it.
 func TestUnsavedCallIsDenied(t *testing.T) {
-	h := New()
+	h := lenient()
 	h.Append(&engine.Record{N: 1, Kind: engine.KindPre, Phase: engine.PhasePre, Call: "c", Action: &engine.Action{}, Answer: &engine.AnswerFacts{Effect: engine.Ask}})
 	h.Append(&engine.Record{N: 2, Kind: engine.KindAct, Call: "c",
 		Act: &engine.Act{Kind: engine.ActCheckpoint, Checkpoint: &engine.CheckpointFacts{Failure: "disk full", Effect: engine.Block}}})
@@ -156,7 +156,7 @@ func TestUnsavedCallIsDenied(t *testing.T) {
 
 // What runs in the background may change files until the next prompt.
 func TestBusy(t *testing.T) {
-	h := New()
+	h := lenient()
 	h.Running = []startedEntry{{N: 4, Line: "make watch"}}
 	if h.PromptN = 3; !h.HasUnfinished(9) {
 		t.Error("a background process is not known")

@@ -69,7 +69,10 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	f.Interventions, f.DeniedHarms, f.DeniedBy = h.interventionFacts(r), h.deniedHarms(), maps.Clone(h.DeniedBy)
 	f.Checkpoints = h.checkpointStates(max(r.T, h.T))
 	if h.Stop != nil {
-		f.Stopped, f.StopReason, f.StopBy, f.Aborted = true, h.Stop.Reason, h.Stop.By, h.Stop.Final
+		f.Stopped, f.StopReason, f.Aborted = true, h.Stop.Told(), h.Stop.Final
+		if f.StopUnsigned = h.Stop.Anyone; !f.StopUnsigned {
+			f.StopBy = h.Stop.By
+		}
 		f.StopRule, f.StopHarm, f.StopMS = h.Stop.Rule, h.Stop.Harm, max(r.T, h.T)-h.Stop.T
 		f.StopHeard = h.PromptN > h.Stop.N
 	}

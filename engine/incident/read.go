@@ -49,7 +49,9 @@ func (r *reader) see(rec *engine.Record) {
 			r.workspace = rec.Open.Workspace
 		}
 	case engine.KindControl:
-		r.control(rec)
+		if rec.Control != nil && rec.Control.Do != engine.ControlKey {
+			r.control(rec)
+		}
 	case engine.KindPrompt:
 		r.add(rec, &TimelineEntry{What: "prompt"})
 		r.impact.prompts++

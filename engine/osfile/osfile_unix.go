@@ -96,6 +96,25 @@ func Private(f *os.File, bits fs.FileMode) error {
 	return nil
 }
 
+// Administered returns an error unless a file or folder belongs to the administrator and nobody else can change it. A
+// link does not count as the file that it names.
+func Administered(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return fmt.Errorf("%s: %w", path, ErrLink)
+	case !ok || st.Uid != 0:
+		return fmt.Errorf("%s does not belong to root: run `chown root %s`", path, path)
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("others than root can write to %s: run `chmod go-w %s`", path, path)
+	}
+	return nil
+}
+
 // ReadByOthers returns the command that prevents others from reading a file; it is empty if they
 // cannot read it.
 func ReadByOthers(f *os.File) (command string, err error) {
@@ -202,3 +221,9 @@ func ReadFile(path string) ([]byte, error) { return os.ReadFile(path) }
 // MkdirPrivate makes a folder, and missing parents, that only its owner can access. Existing
 // folders stay as they are.
 func MkdirPrivate(path string) error { return os.MkdirAll(path, 0o700) }
+
+// OfRoot reports whether a file belongs to root, and only root can change it.
+func OfRoot(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Uid == 0 && info.Mode().Perm()&0o022 == 0
+}

@@ -111,6 +111,46 @@ func Private(f *os.File, bits fs.FileMode) error {
 	return nil
 }
 
+// installer is the account of Windows that owns its own folders, such as that of programs.
+const installer = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464"
+
+// Administered returns an error unless a file or folder belongs to the system or its administrators and nobody else can
+// change it. A link does not count as the file that it names.
+func Administered(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: %w", path, ErrLink)
+	}
+	rights, err := windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT,
+		windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
+	if err != nil {
+		return fmt.Errorf("read the permissions of %s: %w", path, err)
+	}
+	trusted, err := owners()
+	if err != nil {
+		return err
+	}
+	own, err := windows.StringToSid(installer)
+	if err != nil {
+		return err
+	}
+	trusted = append(trusted[1:], own) // without the user
+	if owner, _, err := rights.Owner(); err != nil || !trusted.holds(owner) {
+		return fmt.Errorf("%s belongs to %s, not to the administrators", path, name(owner))
+	}
+	list, _, err := rights.DACL()
+	if err != nil || list == nil {
+		return fmt.Errorf("%s has no access control list, so anyone can change it", path)
+	}
+	if other, err := grantee(list, changes, trusted); err != nil || other != nil {
+		return fmt.Errorf("%s can be changed by %s, who is not an administrator", path, name(other))
+	}
+	return nil
+}
+
 // grantee returns an account that is granted one of the rights and is not trusted; nil if
 // there is none.
 func grantee(list *windows.ACL, mask windows.ACCESS_MASK, trusted sids) (*windows.SID, error) {
@@ -433,3 +473,6 @@ func ownersOnly(flags string) (*windows.SecurityAttributes, error) {
 	attributes.Length = uint32(unsafe.Sizeof(*attributes))
 	return attributes, nil
 }
+
+// OfRoot returns false: there is no root.
+func OfRoot(fs.FileInfo) bool { return false }

@@ -111,6 +111,9 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	})
 	r.lateReviewed(key, h.made)
 	answer.Early = h.ahead != nil
+	if h.policy != nil && e.Phase == engine.PhaseStart {
+		answer.Person = h.policy.Notice
+	}
 	if err == nil && answer.Mode != engine.ModeDuplicate {
 		answer.Text = r.quote(h, answer.Text)
 	}

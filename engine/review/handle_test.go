@@ -64,7 +64,7 @@ type memoryLog struct {
 	purged  error // of what comes before a record
 }
 
-func newMemoryLog() *memoryLog { return &memoryLog{history: history.New()} }
+func newMemoryLog() *memoryLog { return &memoryLog{history: lenient()} }
 
 func (l *memoryLog) Update(_ context.Context, _ engine.SessionKey, fn func(history.Tail) error) error {
 	if !l.mu.TryLock() {
@@ -83,7 +83,7 @@ func (l *memoryLog) locked() bool {
 }
 
 func (l *memoryLog) before(n int64) (*history.State, error) {
-	h := history.New()
+	h := lenient()
 	if l.purged != nil {
 		return nil, l.purged
 	}

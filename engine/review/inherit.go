@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type Inherit struct {
 	Copied     string   // reason for a copy; {session}, {reason}
 	Nearby     string   // reason for another session in the workspace; {session}, {reason}
 	Conditions string   // reason for a copy of a session that was resumed on conditions; {session}
+	Unsigned   string   // stands for {reason} where nobody signed the stop
 }
 
 // Stopped is a session that was stopped and not resumed, or only on conditions.
@@ -116,13 +118,13 @@ func (p *Inherit) taken(own *history.State, o Other, mode string) *engine.Record
 	act := &engine.Act{Kind: engine.ActTaken, Taken: &engine.Taken{Harness: o.Key.Harness, Session: o.Key.Session, Chain: o.Chain,
 		To: o.State.N, Denials: g.Denials, Limits: g.Limits}}
 	if g.Stop != nil && own.Stop == nil {
-		act.Kind, act.Result = engine.EmergencyStop, stopText(p.Nearby, o.Key.Session, g.Stop.Reason)
+		act.Kind, act.Result = engine.EmergencyStop, p.stopText(p.Nearby, o.Key.Session, g.Stop.Told())
 	}
 	return &engine.Record{Kind: engine.KindAct, Act: act}
 }
 
-func stopText(template, session, reason string) string {
-	return strings.NewReplacer("{session}", session, "{reason}", strings.TrimSuffix(reason, ".")).Replace(template)
+func (p *Inherit) stopText(template, session, reason string) string {
+	return strings.NewReplacer("{session}", session, "{reason}", strings.TrimSuffix(cmp.Or(reason, p.Unsigned), ".")).Replace(template)
 }
 
 // inherit stops a new session that continues the work of a stopped one, and puts a copy of one
@@ -185,5 +187,5 @@ func (r *Reviewer) inherited(h *review, s Stopped) string {
 	case p.applies(p.Scope, h.event.Mode):
 		template = p.Nearby
 	}
-	return stopText(template, s.Key.Session, s.Reason)
+	return p.stopText(template, s.Key.Session, s.Reason)
 }

@@ -33,6 +33,8 @@ type Policy struct {
 	Detectors string          // digest of the patterns that Detector searches for; empty: none
 	Rows      engine.Rows     // knowledge by which events are read; nil: the policy has no rows
 
+	Notice string // what the person is told when a session starts; empty: nothing
+
 	MaxCPU float64 // CPU time, in milliseconds, of a review that counts as slow if it takes more; 0: none does
 }
 

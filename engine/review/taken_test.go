@@ -32,7 +32,7 @@ func (n *neighbours) Others(_ engine.SessionKey, workspace string, since int64) 
 // throttled then, and stopped by a person.
 func neighbour(t *testing.T, stop bool) Other {
 	t.Helper()
-	h := history.New()
+	h := lenient()
 	add := func(r *engine.Record) {
 		r.V, r.Chain, r.N, r.T = engine.FormatVersion, strings.Repeat("d", 32), h.N+1, 1000+h.N
 		h.Append(r)
@@ -55,7 +55,7 @@ func neighbour(t *testing.T, stop bool) Other {
 func sharing(l *memoryLog, n *neighbours, p Inherit) *Reviewer {
 	r := newReviewer(l, always(say(engine.Allow)))
 	policy, _ := r.Policy("")
-	p.Unattended, p.Nearby, p.Within, p.MS = []string{"bypass"}, "{session} stopped here: {reason}", 50, 60_000
+	p.Unattended, p.Nearby, p.Within, p.MS, p.Unsigned = []string{"bypass"}, "{session} stopped here: {reason}", 50, 60_000, "unsigned"
 	policy.Inherit = p
 	r.Policy = func(string) (*Policy, error) { return policy, nil }
 	n.stopsFunc.list = func() ([]Stopped, error) { return nil, nil }
@@ -118,7 +118,7 @@ func TestTakes(t *testing.T) {
 			if act.Kind != c.kind || len(act.Taken.Denials) != c.denials || len(act.Taken.Limits) != c.limits || act.Taken.Session != "other" {
 				t.Errorf("taken: %s %+v", act.Kind, act.Taken)
 			}
-			if c.stopped && (act.Result != "other stopped here: enough" || act.Of != "") {
+			if c.stopped && (act.Result != "other stopped here: unsigned" || act.Of != "") {
 				t.Errorf("the act is %+v", act)
 			}
 			if len(l.history.Denials) != c.denials || len(l.history.Interventions) != c.limits || l.history.Denied != 0 {
@@ -174,7 +174,7 @@ func TestTakesOnce(t *testing.T) {
 	}
 	other.State.Append(&engine.Record{N: other.State.N + 1, Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlStop, Reason: "again", By: "anna"}})
 	call(t, r, "c3", "")
-	if l.history.Stop == nil || l.history.Stop.Reason != "other stopped here: again" {
+	if l.history.Stop == nil || l.history.Stop.Reason != "other stopped here: unsigned" {
 		t.Errorf("stopped: %+v", l.history.Stop)
 	}
 	if g := l.history.Given(0, 50); g.Stop != nil {

@@ -123,8 +123,11 @@ func (r *Reviewer) wait(ctx context.Context, key engine.SessionKey, h *review, a
 			answer.Effect, answer.Text, answer.Grant = engine.Allow, "", true
 			return answer, nil
 		case !step.Wait:
-			if answer.Stop = state == approval.Stopped; state == approval.Denied {
+			switch answer.Stop = state == approval.Stopped; state {
+			case approval.Denied:
 				said = cmp.Or(said, texts.Silent)
+			case approval.Stopped:
+				said = cmp.Or(said, h.policy.Inherit.Unsigned)
 			}
 			return denied(answer, fill(texts.of(state), said)), nil
 		}
@@ -152,13 +155,15 @@ func (r *Reviewer) step(ctx context.Context, t history.Tail, h *review, q Questi
 		return step, approval.Expired, "", nil
 	}
 	if asked.State == approval.Stopped && t.History.Stop != nil {
-		said = t.History.Stop.Reason
+		said = t.History.Stop.Told()
 	} else if asked.At > 0 {
 		answer, err := t.Read(asked.At)
 		if err != nil {
 			return step, "", "", err
 		}
-		said = answer.Control.Reason
+		if step.Record != nil || t.History.Trusts(answer) { // what others wrote has no words of its own
+			said = answer.Control.Reason
+		}
 	}
 	return step, asked.StateAt(now), said, nil
 }
@@ -220,20 +225,9 @@ func fill(text, why string) string {
 
 // describe describes a question to people.
 func (r *Reviewer) describe(ctx context.Context, key engine.SessionKey, h *review) (approval.Request, error) {
-	rec, d := h.asked, h.asked.Decision
-	q := approval.Request{ID: rec.ID(), Digest: rec.Answer.Pending.Digest, Session: rec.Session, Harness: rec.Harness,
-		Agent: rec.Agent, Workspace: r.mask(h.workspace), Asked: rec.T, Until: rec.Answer.Pending.Until,
-		Tool: rec.Event.Tool, CWD: rec.Event.CWD, Mode: rec.Event.Mode}
-	if a := rec.Action; a != nil {
-		q.Action, q.Effects, q.Signals, q.Opaque = a.Resource, a.Effects, a.Signals, a.Opaque
-	}
-	if d != nil {
-		q.Risk, q.Reasons, q.Rules, q.Safer = d.Risk, d.Reasons, d.Rules, d.Alternatives
-		q.Reversible = d.SideEffects != nil && d.SideEffects.Reversible
-	}
-	for _, c := range rec.Cut {
-		q.Unseen = append(q.Unseen, fmt.Sprintf("%s: shortened, %d bytes in all", c.Field, c.Bytes))
-	}
+	rec := h.asked
+	q := approval.Describe(rec, r.mask(h.workspace))
+	q.Digest, q.Until = rec.Answer.Pending.Digest, rec.Answer.Pending.Until
 	if f := rec.Rewritten; f != nil && f.Failure != "" {
 		q.Unseen = append(q.Unseen, "a modified form, which was not possible: "+f.Failure)
 	}

@@ -81,6 +81,7 @@ func queueing(l *memoryLog, d *desk, queue string) *Reviewer {
 	policy.Approvals = Approvals{Queue: queue, MS: 60_000, Unattended: []string{"bypass"}, Texts: ApprovalTexts{
 		Denied: "denied: {why}", Silent: "no reason", Expired: "expired", Stopped: "stopped: {why}", Changed: "changed: {why}",
 		Nobody: "nobody: {why}"}}
+	policy.Inherit.Unsigned = "nobody signed it"
 	r.Policy = func(string) (*Policy, error) { return policy, nil }
 	r.Questions = d
 	return r
@@ -132,11 +133,11 @@ func TestWait(t *testing.T) {
 			engine.Block, "expired", []string{"deny timeout"}, 60},
 		"stopped": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) {
 			answers(t, l, engine.Control{Do: engine.ControlStop, Reason: "wrong branch"})
-		}, engine.Block, "stopped: wrong branch", []string{"stop", "deny stop"}, 10},
+		}, engine.Block, "stopped: nobody signed it", []string{"stop", "deny stop"}, 10},
 		"approved, then stopped": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) {
 			answers(t, l, yes(l))
 			answers(t, l, engine.Control{Do: engine.ControlStop, Reason: "wrong branch"})
-		}, engine.Block, "stopped: wrong branch", []string{"approve person", "stop", "deny stop"}, 10},
+		}, engine.Block, "stopped: nobody signed it", []string{"approve person", "stop", "deny stop"}, 10},
 		"a file changed": {func(t *testing.T, l *memoryLog, _ *Reviewer, d *desk) {
 			d.changed = "./deploy.sh"
 			answers(t, l, yes(l))

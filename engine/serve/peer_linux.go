@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/agent-reviewer/reviewer/engine/run/tree"
@@ -37,6 +38,39 @@ func peer(conn net.Conn) (c Client, err error) {
 	c = Client{Pid: pid, Confined: confined(pid) || pidfd >= 0 && !still(pidfd, pid)}
 	c.Supervised = c.Confined && descends(pid)
 	return c, nil
+}
+
+// callers are the programs that started clients: an agent, as a rule. While one of them runs, the process has to
+// remember what it read.
+type callers struct {
+	mu   sync.Mutex
+	runs map[tree.ID]bool
+}
+
+func (c *callers) add(client int) {
+	id := tree.Identify(tree.Parent(client))
+	if id == (tree.ID{}) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.runs == nil {
+		c.runs = map[tree.ID]bool{}
+	}
+	c.runs[id] = true
+}
+
+// live reports whether one of them still runs.
+func (c *callers) live() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id := range c.runs {
+		if tree.Identify(int(id.Pid)) == id {
+			return true
+		}
+		delete(c.runs, id)
+	}
+	return false
 }
 
 // descends reports whether one of the processes above another one runs the same program file as this process.

@@ -11,3 +11,10 @@ import (
 func peer(net.Conn) (c Client, err error) {
 	return c, errors.New("this system does not report which process a client is")
 }
+
+// callers knows of none.
+type callers struct{}
+
+func (callers) add(int) {}
+
+func (callers) live() bool { return false }

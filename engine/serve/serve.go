@@ -43,7 +43,7 @@ type Client struct {
 // Server answers requests.
 type Server struct {
 	Home   string
-	Idle   time.Duration // without a request after which it ends; 0: never
+	Idle   time.Duration // without a request after which it ends, if no program that started a client still runs; 0: never
 	Handle func(ctx context.Context, c Client, r *wire.Request, p *Pause) *wire.Answer
 	Stale  func() bool // reports whether the program was replaced; nil: never
 
@@ -51,6 +51,7 @@ type Server struct {
 	lock     *os.File
 	active   atomic.Int64
 	last     atomic.Int64 // time of the last request, nanoseconds
+	callers  callers
 	slots    chan struct{}
 }
 
@@ -99,7 +100,7 @@ func (s *Server) Listen() error {
 func (s *Server) Close() error { return errors.Join(closed(s.listener.Close()), s.lock.Close()) }
 
 // Serve answers requests until the context ends, the program is replaced, or
-// there was none for the time of Idle. Those that have begun are answered.
+// there was none for the time of Idle and no program that started a client runs. Those that have begun are answered.
 func (s *Server) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -132,7 +133,7 @@ func (s *Server) watch(ctx context.Context, end func()) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if s.active.Load() == 0 && time.Since(time.Unix(0, s.last.Load())) > s.Idle {
+			if s.active.Load() == 0 && time.Since(time.Unix(0, s.last.Load())) > s.Idle && !s.callers.live() {
 				end()
 				return
 			}
@@ -161,6 +162,7 @@ func (s *Server) connection(serving context.Context, end func(), conn net.Conn) 
 	if err != nil {
 		return
 	}
+	s.callers.add(client.Pid)
 	if _, err := conn.Write((&wire.Greeting{Home: s.Home}).Encode()); err != nil {
 		return
 	}

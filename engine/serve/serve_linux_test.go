@@ -3,9 +3,11 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -170,5 +172,38 @@ func TestEnds(t *testing.T) {
 		if _, _, err := Ask(dir, &wire.Request{}, time.Second); !errors.Is(err, syscall.ENOENT) {
 			t.Errorf("%s: the socket is still there: %v", name, err)
 		}
+	}
+}
+
+// TestCallers: the process lasts as long as a program that started a client.
+func TestCallers(t *testing.T) {
+	agent := exec.Command("sh", "-c", "sleep 600 & echo $!; wait")
+	out, err := agent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := agent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var client int
+	if _, err := fmt.Fscan(out, &client); err != nil {
+		t.Fatal(err)
+	}
+	var c callers
+	if c.live() {
+		t.Error("there is a caller before the first client")
+	}
+	if c.add(client); !c.live() {
+		t.Error("the agent that started a client is not known")
+	}
+	if err := agent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = agent.Wait() // it was killed
+	if c.live() {
+		t.Error("the agent has ended, and counts as running")
+	}
+	if err := syscall.Kill(client, syscall.SIGKILL); err != nil {
+		t.Error(err)
 	}
 }

@@ -17,7 +17,7 @@ type folding struct {
 // adopted; kept is the state if they were present, so that it can be compared.
 func (f *folding) begin(rec *engine.Record) (kept *history.State, err error) {
 	if rec.Chain != f.chain {
-		f.chain, f.history, f.foreign = rec.Chain, history.New(), false
+		f.chain, f.history, f.foreign = rec.Chain, lenient(), false
 	}
 	if rec.Kind != engine.KindKeyframe || rec.State == nil {
 		return nil, nil
@@ -35,6 +35,7 @@ func (f *folding) begin(rec *engine.Record) (kept *history.State, err error) {
 	}
 	if f.foreign = !ours; ours {
 		f.history = state
+		f.history.Lenient = true
 	}
 	return nil, nil
 }

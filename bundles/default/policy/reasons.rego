@@ -185,7 +185,14 @@ _stopped_texts := _texts.stopped.aborted if {
 
 _stop_words := {"{when}": _when, "{cause}": _cause, "{reads}": _reads_text, "{reason}": trim_suffix(_stop_reason, ".")}
 
-_stop_reason := object.get(input.session, "stop_reason", "no reason given")
+# An agent reads the words of a stop only if a person signed it, or if policy stopped the session.
+_stop_reason := data.reviewer.interventions.texts.unsigned if {
+	input.session.stop_unsigned
+} else := object.get(input.session, "stop_reason", "no reason given")
+
+_stop_by := data.reviewer.interventions.texts.unsigned_by if {
+	input.session.stop_unsigned
+} else := object.get(input.session, "stop_by", "a person")
 
 _cause := _fill(_texts.stopped.cause, {
 	"{rule}": input.session.stop_rule,
@@ -218,7 +225,7 @@ _told(template) := _fill(template, object.union(_words, _stop_words)) if {
 
 _words := {
 	"{reason}": _lead, "{rule}": _rule, "{alternative}": _way, "{person}": _person,
-	"{by}": object.get(input.session, "stop_by", "a person"),
+	"{by}": _stop_by,
 }
 
 # What a person can still do. Nobody can allow what protects reviewer itself, or what

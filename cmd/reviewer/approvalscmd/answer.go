@@ -8,12 +8,19 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/approval"
 	"github.com/agent-reviewer/reviewer/engine/approval/queue"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/spf13/cobra"
 )
+
+// unsigned is the channel of a denial for which nobody gave a code. Its message does not reach the agent.
+const unsigned = "unsigned"
+
+const answeringAQuestion = "answering a question"
 
 // answering is what a person chose for all questions of a command line.
 type answering struct {
@@ -25,6 +32,7 @@ type answering struct {
 	digest  string // of what the person saw; empty: of what waits now
 	by      string
 	channel string
+	signer  audit.Signer // nil: a denial that nobody signed
 }
 
 func approveCommand(a *cli.App, propose Propose) *cobra.Command {
@@ -33,7 +41,7 @@ func approveCommand(a *cli.App, propose Propose) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "approve ID…",
-		Short: "Let waiting calls run; needs a person at a terminal",
+		Short: "Let waiting calls run; needs a person at a terminal, and their approval code",
 		Long: "Approves exactly the calls whose ids are given. If one answer is refused, the others are\n" +
 			"still recorded. An answer is refused if the question has an answer already, its time has passed, or the\n" +
 			"session was stopped. An approved call does not run if the policy or a file that it uses has changed.\n\n" +
@@ -65,7 +73,7 @@ func denyCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "deny ID…",
-		Short: "Deny waiting calls; needs a person at a terminal",
+		Short: "Deny waiting calls; a message to the agent needs the approval code",
 		Long: "Denies exactly the calls whose ids are given. The agent reads the message. With --stop,\n" +
 			"their sessions are stopped as well: every later call is denied until\n" +
 			"`reviewer session resume`.",
@@ -107,8 +115,14 @@ func (c *answering) prepare(ctx context.Context, a *cli.App, ids []string) (err 
 	if c.queue, err = open(a); err != nil {
 		return err
 	}
-	if c.by, c.channel, err = person(ctx, a, c.queue.Log); err != nil {
-		return err
+	if c.approve || c.message != "" && a.StdinTerminal() {
+		act, err := signed.Ask(ctx, a, c.queue.Log, answeringAQuestion)
+		if err != nil {
+			return err
+		}
+		c.by, c.channel, c.signer = act.By, act.Channel, act.Signer
+	} else {
+		c.by, c.channel = cli.UserName(), unsigned
 	}
 	c.message, err = cli.WithoutSecrets(c.queue.Log, c.message)
 	return err
@@ -133,7 +147,7 @@ func (c *answering) one(ctx context.Context, id string, r approval.Request, know
 		return d.refused(known)
 	}
 	_, err := c.queue.Answer(ctx, queue.Answer{ID: id, Digest: c.digestFor(&r), Approve: c.approve, Session: c.session,
-		Stop: c.stop, Message: c.message, By: c.by, Channel: c.channel})
+		Stop: c.stop, Message: c.message, By: c.by, Channel: c.channel, Signer: c.signer})
 	d.Stopped = c.stop && !errors.As(err, new(*queue.StopError))
 	return d.refused(err)
 }

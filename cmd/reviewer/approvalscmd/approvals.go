@@ -1,8 +1,9 @@
 // Package approvalscmd contains the commands of `reviewer approvals`, one file each: they list,
-// show and answer questions that wait for a person outside the agent.
+// show and answer questions that wait for a person outside the agent. `watch` also shows denied calls and
+// stopped sessions.
 //
-// Out of scope: what an answer does (engine/approval), and calls that were denied already
-// (`reviewer denials`, `reviewer allow`).
+// Out of scope: what an answer does (engine/approval), and what allowing a call or resuming a session does
+// (`reviewer allow`, `reviewer session resume`).
 package approvalscmd
 
 import (
@@ -21,8 +22,8 @@ import (
 // Propose proposes an exception for the call of a record, in a new folder, and prints what it would change.
 type Propose func(ctx context.Context, a *cli.App, id, dir string) error
 
-// Command is `reviewer approvals`.
-func Command(a *cli.App, propose Propose) *cobra.Command {
+// Command is `reviewer approvals`; over are what `watch` offers besides answers.
+func Command(a *cli.App, propose Propose, over Overrides) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "approvals",
 		Example: "  reviewer approvals list\n  reviewer approvals approve f8dc9b3b-35",
@@ -31,7 +32,8 @@ func Command(a *cli.App, propose Propose) *cobra.Command {
 			"answer, the call is denied. ID is the id of a question as `reviewer approvals list`\n" +
 			"shows it.",
 	}
-	return cli.Group(cmd, listCommand(a), showCommand(a), approveCommand(a, propose), denyCommand(a), watchCommand(a, propose), codeCommand(a))
+	return cli.Group(cmd, listCommand(a), showCommand(a), approveCommand(a, propose), denyCommand(a), watchCommand(a, propose, over),
+		codeCommand(a))
 }
 
 // Documents lists the output of these commands with -f json that no file in schemas describes.

@@ -2,102 +2,114 @@ package approvalscmd
 
 import (
 	"bytes"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
-	"github.com/agent-reviewer/reviewer/engine/approval"
 )
 
-// settle is how long a question must have been selected before a key answers it: a list
-// that changes while a key is pressed must not redirect the answer to another question.
+// settle is how long an item must have been selected before a key decides about it: a list
+// that changes while a key is pressed must not redirect the decision to another item.
 const settle = 600 * time.Millisecond
 
-// board is what `reviewer approvals watch` shows, and what keys do to it. It reads no clock
+// board is what `reviewer approvals watch` and `reviewer allow --each` show, and what keys do to it. It reads no clock
 // and no file, which makes it testable.
 type board struct {
-	list    []approval.Request
-	chosen  string    // id of the selected question
+	list    []item
+	chosen  *item     // the selected item, as it was shown; nil: none
 	since   time.Time // when it was selected, if not by a key
 	shown   *shownDocument
 	scroll  int
-	typing  *order // the answer whose message is being typed
+	writing *order // the denial whose message is being typed
 	message string
 	status  string
 	started bool
-}
 
-// order is the command of a key.
-type order struct {
-	question approval.Request
-	approve  bool
-	session  bool
-	propose  bool // approve: also propose a rule
-	stop     bool
-	message  string
+	each       bool          // the calls are shown one after another, with the letters of `reviewer allow --each`
+	open       bool          // the person's key is kept, so that a pair is enough
+	draw       func() string // draws a pair
+	pair       string        // the characters that follow the letter of an act on the selected item
+	wrong      int           // wrong pairs in a row
+	confirming *order        // the order that needs a pair or the code
+	typed      []byte        // of it
 }
 
 // result is the effect of a key.
 type result struct {
-	quit   bool
-	show   *approval.Request
-	answer *order
+	quit    bool
+	suspend bool
+	wipe    bool // the key
+	show    *item
+	order   *order
+	code    []byte // the approval code that was typed for the order; nil: none was needed
 }
 
-// update takes the questions that wait now, and reports whether one is new.
-func (b *board) update(list []approval.Request, now time.Time) (fresh bool) {
+// update takes what waits for a decision now, and reports whether a question or a stop is new.
+func (b *board) update(list []item, now time.Time) (fresh bool) {
 	for i := range list {
-		fresh = fresh || !slices.ContainsFunc(b.list, func(r approval.Request) bool { return r.ID == list[i].ID })
+		fresh = fresh || list[i].kind != denied && !slices.ContainsFunc(b.list, func(o item) bool { return o.is(&list[i]) })
 	}
 	at := b.at()
 	b.list = list
-	if fresh = fresh && b.started; !b.started || b.chosen == "" || b.at() < 0 {
+	fresh, b.started = fresh && b.started, true
+	switch place := b.at(); {
+	case b.chosen == nil || place < 0:
+		b.leave("no longer waits")
 		b.choose(max(at, 0))
 		b.since = now
-	}
-	b.started = true
-	if gone := b.subject(); gone != "" && !slices.ContainsFunc(list, func(r approval.Request) bool { return r.ID == gone }) {
-		b.shown, b.typing, b.message, b.scroll = nil, nil, "", 0
-		b.status = "question " + gone + " no longer waits"
+	case !reflect.DeepEqual(b.chosen.Request, list[place].Request):
+		b.leave("has changed: look at it again")
+		b.choose(place)
+		b.since = now
 	}
 	return fresh
 }
 
-// subject returns the id of the question that is shown or being answered.
-func (b *board) subject() string {
-	switch {
-	case b.typing != nil:
-		return b.typing.question.ID
-	case b.shown != nil:
-		return b.shown.ID
+// leave ends what is being shown or typed about the selected item.
+func (b *board) leave(why string) {
+	if b.chosen != nil && (b.shown != nil || b.writing != nil || b.confirming != nil) {
+		b.status = b.chosen.name() + " " + why
 	}
-	return ""
+	b.shown, b.scroll = nil, 0
+	b.forget()
 }
 
+// at returns the place of the selected item in the list; -1: it is not there.
 func (b *board) at() int {
-	return slices.IndexFunc(b.list, func(r approval.Request) bool { return r.ID == b.chosen })
+	if b.chosen == nil {
+		return -1
+	}
+	return slices.IndexFunc(b.list, func(i item) bool { return i.is(b.chosen) })
 }
 
 func (b *board) choose(i int) {
-	b.chosen = ""
-	if len(b.list) > 0 {
-		b.chosen = b.list[max(0, min(i, len(b.list)-1))].ID
+	if b.chosen = nil; len(b.list) > 0 {
+		one := b.list[max(0, min(i, len(b.list)-1))]
+		b.chosen = &one
 	}
+	b.pair = b.draw()
 }
 
 // press takes a key.
 func (b *board) press(k key, now time.Time) result {
-	if k == keyQuit {
+	switch {
+	case k == keyQuit:
+		b.forget()
 		return result{quit: true}
-	}
-	if b.typing != nil {
+	case k == keyStop:
+		b.forget()
+		return result{suspend: true}
+	case b.confirming != nil:
+		return b.answer(k)
+	case b.writing != nil:
 		return b.write(k)
 	}
 	b.status = ""
 	switch {
-	case k == 'q' && b.shown == nil:
+	case k == 'q' && (b.shown == nil || b.each):
 		return result{quit: true}
 	case k == 'q' || k == keyEscape:
 		b.shown, b.scroll = nil, 0
@@ -106,11 +118,12 @@ func (b *board) press(k key, now time.Time) result {
 	case k == keyUp || k == 'k':
 		b.move(-1)
 	case b.at() < 0:
+	case k == 'n' && b.each:
+		return b.next()
 	case k == keyEnter && b.shown == nil:
-		r := b.list[b.at()]
-		return result{show: &r}
-	case k == 'a' || k == 's' || k == 'p' || k == 'd' || k == 'x':
-		return b.order(k, now)
+		return result{show: b.chosen}
+	default:
+		return b.begin(k, now)
 	}
 	return result{}
 }
@@ -124,21 +137,32 @@ func (b *board) move(by int) {
 	b.since = time.Time{}
 }
 
-// order begins an answer to the selected question.
-func (b *board) order(k key, now time.Time) result {
+// next goes to the next call, or quits after the last.
+func (b *board) next() result {
+	at := b.at()
+	if at == len(b.list)-1 {
+		return result{quit: true}
+	}
+	b.shown, b.scroll = nil, 0
+	b.choose(at + 1)
+	b.since = time.Time{}
+	return result{}
+}
+
+// begin begins an act on the selected item.
+func (b *board) begin(k key, now time.Time) result {
+	o := b.orderOf(k, b.chosen)
+	if o == nil {
+		return result{}
+	}
 	if b.shown == nil && now.Sub(b.since) < settle {
 		b.status = "the list has just changed: check the selection, then press the key again"
 		return result{}
 	}
-	o := &order{question: b.list[b.at()], approve: k == 'a' || k == 's' || k == 'p', session: k == 's',
-		propose: k == 'p', stop: k == 'x'}
-	if b.shown != nil {
-		o.question = b.shown.Request
-	}
 	if o.approve {
-		return result{answer: o}
+		return b.confirm(o)
 	}
-	b.typing, b.message = o, ""
+	b.writing, b.message = o, ""
 	return result{}
 }
 
@@ -146,12 +170,12 @@ func (b *board) order(k key, now time.Time) result {
 func (b *board) write(k key) result {
 	switch {
 	case k == keyEscape:
-		b.typing, b.message = nil, ""
+		b.writing, b.message = nil, ""
 	case k == keyEnter:
-		o := b.typing
+		o := b.writing
 		o.message = strings.TrimSpace(b.message)
-		b.typing, b.message = nil, ""
-		return result{answer: o}
+		b.writing, b.message = nil, ""
+		return b.confirm(o)
 	case k == keyErase:
 		if r := []rune(b.message); len(r) > 0 {
 			b.message = string(r[:len(r)-1])
@@ -171,12 +195,14 @@ func (b *board) lines(width, height int, paint term.Paint, now time.Time) []stri
 	body := p()
 	at := b.body(body, now)
 	switch {
-	case b.typing != nil:
+	case b.confirming != nil:
+		foot.Line(term.Coloured(tail(b.asking()+"_", width-1), term.Held))
+	case b.writing != nil:
 		what := "deny "
-		if b.typing.stop {
+		if b.writing.stop {
 			what = "deny and stop the session of "
 		}
-		foot.Line(term.Coloured(tail(what+b.typing.question.ID+", message: "+b.message+"_", width-1), term.Held))
+		foot.Line(term.Coloured(tail(what+b.writing.item.ID+", message: "+b.message+"_", width-1), term.Held))
 	default:
 		foot.Line(term.Coloured(b.status, term.Warn))
 	}
@@ -193,49 +219,58 @@ func tail(s string, width int) string {
 
 func (b *board) title() string {
 	if len(b.list) == 0 {
-		return "no question waits for an answer"
+		return "nothing waits for a decision"
 	}
-	return term.Counted(len(b.list), "question waits", "questions wait") + " for an answer"
+	n := map[kind]int{}
+	for i := range b.list {
+		n[b.list[i].kind]++
+	}
+	var parts []string
+	for _, part := range []struct {
+		n         int
+		one, many string
+	}{
+		{n[question], "question waits for an answer", "questions wait for an answer"}, {n[denied], "denied call", "denied calls"},
+		{n[stopped], "stopped session", "stopped sessions"},
+	} {
+		if part.n > 0 {
+			parts = append(parts, term.Counted(part.n, part.one, part.many))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (b *board) help() string {
 	switch {
-	case b.typing != nil:
+	case b.confirming != nil || b.writing != nil:
 		return "enter: send, esc: back"
+	case b.shown != nil && b.each:
+		return b.actsText(b.chosen) + "; n next, j/k scroll, q quit"
 	case b.shown != nil:
-		return "j/k scroll; a approve, s for the session, p and propose; d deny, x stop; q back"
+		return b.actsText(b.chosen) + "; j/k scroll, q back"
 	}
-	return "j/k select, enter show; a approve, s for the session, p and propose; d deny, x stop; q quit"
+	return "j/k select, enter show, q quit; what can be done is below the selection"
 }
 
-// body draws the list or one question, and returns the line to keep in view.
+// body draws the list or one item, and returns the line to keep in view.
 func (b *board) body(p term.Page, now time.Time) int {
 	if b.shown != nil {
-		printRequest(p, b.shown, now)
+		b.chosen.print(p, b.shown, now)
 		b.scroll = min(b.scroll, max(bytes.Count(p.Bytes(), []byte("\n"))-1, 0))
 		return -b.scroll
 	}
 	at := 0
 	for i := range b.list {
-		mark := term.Plain("  ")
-		if b.list[i].ID == b.chosen {
-			at, mark = 3*i, term.Coloured("> ", term.Bold)
+		one := &b.list[i]
+		if b.chosen == nil || !b.chosen.is(one) {
+			one.row(p, term.Plain("  "), now)
+			continue
 		}
-		b.row(p, &b.list[i], mark, now)
+		at = bytes.Count(p.Bytes(), []byte("\n"))
+		one.row(p, term.Coloured("> ", term.Bold), now)
+		p.Line(term.Plain("    "), term.Coloured(b.actsText(one), term.Bold))
 	}
 	return at
-}
-
-// row draws a question in three lines.
-func (b *board) row(p term.Page, r *approval.Request, mark term.Cell, now time.Time) {
-	p.Line(mark, term.Plain(term.Pad(r.ID, 13)), term.Coloured(term.Pad(left(r, now), 12), leftColour(r, now)),
-		term.Coloured(term.Pad(levelOf(r), 9), riskColour(levelOf(r))), term.Coloured(r.Session+" of "+r.Harness, term.Faint))
-	p.Line(term.Plain("    "+r.Tool+" "), term.Plain(r.Action))
-	note := term.Coloured(strings.Join(r.Reasons[:min(1, len(r.Reasons))], ""), term.Faint)
-	if hidden := term.Hidden(r.Action); len(hidden) > 0 {
-		note = term.Coloured(hiddenNote(hidden), term.Bad)
-	}
-	p.Line(term.Plain("    "), note)
 }
 
 func rows(p term.Page) []string {
@@ -243,14 +278,14 @@ func rows(p term.Page) []string {
 }
 
 // window returns the part of a string that is in view: a negative at is the number of lines to
-// scroll down from the top; otherwise line at and the two below it stay in view.
+// scroll down from the top; otherwise line at and the three below it stay in view.
 func window(text []string, at, height int) []string {
 	from := 0
 	switch {
 	case at < 0:
 		from = min(-at, max(len(text)-1, 0))
-	case at+3 > height:
-		from = min(at+3-height, at)
+	case at+4 > height:
+		from = min(at+4-height, at)
 	}
 	return text[from:min(from+height, len(text))]
 }

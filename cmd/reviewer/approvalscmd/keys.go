@@ -10,6 +10,7 @@ const (
 	keyEscape key = 0x1b
 	keyErase  key = 0x7f
 	keyQuit   key = 0x03 // Ctrl-C
+	keyStop   key = 0x1a // Ctrl-Z
 	keyUp     key = -1
 	keyDown   key = -2
 	keyOther  key = -3 // a sequence without a meaning here
@@ -21,13 +22,18 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// keys reads keys from what a terminal sent. Pasted text is not a key: it could answer
-// questions.
+// keys reads keys from what a terminal sent.
 type keys struct{ pasting bool }
 
+// typedKey is a key, or a character of pasted text, which must not answer questions.
+type typedKey struct {
+	key
+	pasted bool
+}
+
 // read returns the keys in a piece of input.
-func (k *keys) read(b []byte) []key {
-	var list []key
+func (k *keys) read(b []byte) []typedKey {
+	var list []typedKey
 	for len(b) > 0 {
 		n, pressed := sequence(b)
 		switch text := string(b[:n]); {
@@ -35,8 +41,8 @@ func (k *keys) read(b []byte) []key {
 			k.pasting = true
 		case text == pasteEnd:
 			k.pasting = false
-		case !k.pasting:
-			list = append(list, pressed)
+		default:
+			list = append(list, typedKey{pressed, k.pasting})
 		}
 		b = b[n:]
 	}

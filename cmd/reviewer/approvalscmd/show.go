@@ -67,6 +67,14 @@ func printRequest(p term.Page, d *shownDocument, now time.Time) {
 	r := &d.Request
 	p.Line(term.Plain(r.ID+"  "), term.Coloured(left(r, now), leftColour(r, now)),
 		term.Plain("  until "+time.UnixMilli(r.Until).Format("15:04:05")))
+	printCall(p, d)
+	p.Line()
+	p.Line(term.Coloured("digest "+r.Digest[:min(len(r.Digest), shownDigest)], term.Faint))
+}
+
+// printCall prints a call without when it was made.
+func printCall(p term.Page, d *shownDocument) {
+	r := &d.Request
 	p.Paragraph(term.Bold, r.Tool+" "+r.Action)
 	if len(d.Hidden) > 0 {
 		p.Paragraph(term.Bad, hiddenNote(d.Hidden))
@@ -79,8 +87,6 @@ func printRequest(p term.Page, d *shownDocument, now time.Time) {
 	}
 	printSession(p, r)
 	items(p, "Not shown here", r.Unseen)
-	p.Line()
-	p.Line(term.Coloured("digest "+r.Digest[:min(len(r.Digest), shownDigest)], term.Faint))
 }
 
 // shownDigest is how many digits of a digest people see, and need to give.

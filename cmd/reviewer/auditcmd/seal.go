@@ -9,9 +9,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/spf13/cobra"
 )
@@ -24,12 +28,17 @@ func auditSealCommand(a *cli.App) *cobra.Command {
 		Short: "Seal the log so that truncation or rewriting can be detected",
 		Long: "Writes a seal into each chain and into the ledger. Only seals kept on another machine\n" +
 			"(--to FILE, then move it) can detect a rewrite of the whole log; `audit verify\n" +
-			"--against FILE` compares them.",
+			"--against FILE` compares them. Where there is an approval code, the first copy to a place needs it.",
 		Example: "  reviewer audit seal\n  reviewer audit seal --to seals.jsonl      # then keep it on another machine",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, sessions, err := a.Chosen(args)
 			if err != nil {
 				return err
+			}
+			if to != "" {
+				if err := mayCopySeals(cmd.Context(), a, store, to); err != nil {
+					return err
+				}
 			}
 			d := sealedDocument{Sealed: []sealedChain{}, File: to}
 			for _, s := range sessions {
@@ -54,6 +63,25 @@ func auditSealCommand(a *cli.App) *cobra.Command {
 	out.Flags(cmd, term.Text, "json")
 	cmd.Flags().StringVar(&to, "to", "", "also write all seals to this file, as JSON lines")
 	return cmd
+}
+
+// mayCopySeals asks for the approval code before seals go to a file for the first time. Later they go there without a
+// code, in a script too.
+func mayCopySeals(ctx context.Context, a *cli.App, store *audit.Store, to string) error {
+	path, err := filepath.Abs(to)
+	if err != nil {
+		return err
+	}
+	choice, err := signed.Choice(engine.ControlChannel, "seals of the log are copied to "+path, map[string]string{"act": "seal", "to": path})
+	if err != nil {
+		return err
+	}
+	acts, err := store.Acts(engine.ControlChannel)
+	if err != nil || slices.ContainsFunc(acts, func(r *engine.Record) bool { return r.Control.Digest == choice.Digest }) {
+		return err
+	}
+	_, err = signed.RecordOr(ctx, a, store, "copying seals to another place", choice, func(string) (string, error) { return "", nil })
+	return err
 }
 
 // sealedDocument lists the sealed logs.

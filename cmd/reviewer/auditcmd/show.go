@@ -59,7 +59,7 @@ func showLedger(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, a
 		if err != nil {
 			return err
 		}
-		if all || r.Kind == engine.KindNote || r.Kind == engine.KindControl {
+		if all || r.Kind == engine.KindNote || r.Kind == engine.KindControl && r.Control.Do != engine.ControlKey {
 			records = append(records, r)
 		}
 	}
@@ -137,8 +137,10 @@ func DocumentOf(s audit.Session) SessionDocument {
 // worthShowing leaves out internal records.
 func worthShowing(r *engine.Record) bool {
 	switch r.Kind {
-	case engine.KindPre, engine.KindControl:
+	case engine.KindPre:
 		return true
+	case engine.KindControl:
+		return r.Control.Do != engine.ControlKey
 	case engine.KindAct:
 		return !r.Act.OfFiles() || r.Act.Unsaved()
 	case engine.KindPost:

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
@@ -43,23 +45,28 @@ func gcCommand(a *cli.App) *cobra.Command {
 		Short: "Remove checkpoints that have expired; needs a person at a terminal",
 		Long: "Removes data that only expired checkpoints use, in all workspaces. A session's checkpoints expire some\n" +
 			"time after its end; those of a session that is open or stopped are kept, and so is the newest one\n" +
-			"of each workspace. --keep and --older-than select other checkpoints to remove. Expired checkpoints stay in the list.",
+			"of each workspace. --keep, --older-than and --after-end select other checkpoints to remove; those that have\n" +
+			"not expired need the approval code. Expired checkpoints stay in the list.",
 		Example: "  reviewer checkpoint gc\n  reviewer checkpoint gc --keep 1f2e3d4c-17\n  reviewer checkpoint gc --older-than 7d --workspace .",
 		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			by, err := a.Person("removing checkpoints")
-			if err != nil {
-				return err
-			}
 			s, err := open(a)
 			if err != nil {
 				return err
 			}
-			d := collection{By: by, Workspaces: []collected{}}
-			if d.Workspaces, err = g.run(cmd, s); err == nil {
-				err = s.noteCollected(cmd.Context(), d)
+			d := collection{Workspaces: []collected{}}
+			plan, planErr := g.plan(cmd, s)
+			if d.By, err = s.mayCollect(cmd.Context(), a, plan); err != nil {
+				return err
 			}
-			if err != nil {
+			errs := []error{planErr}
+			for _, p := range plan {
+				one, err := collect(cmd.Context(), p.store, p.oldest)
+				if errs = append(errs, err); err == nil {
+					d.Workspaces = append(d.Workspaces, one)
+				}
+			}
+			if err := errors.Join(append(errs, s.noteCollected(cmd.Context(), d))...); err != nil {
 				return err
 			}
 			return out.Result(a.Stdout, d, d.text)
@@ -77,14 +84,21 @@ func gcCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func (g collecting) run(cmd *cobra.Command, s *stores) ([]collected, error) {
+// removal is what is to be removed from the store of a workspace: all before a checkpoint.
+type removal struct {
+	store  *checkpoint.Store
+	oldest checkpoint.Checkpoint // that is kept
+	early  bool                  // the settings keep an older one
+}
+
+func (g collecting) plan(cmd *cobra.Command, s *stores) ([]removal, error) {
 	if g.keep != "" {
 		store, c, err := s.find(g.keep)
 		if err != nil {
 			return nil, err
 		}
-		one, err := collect(cmd.Context(), store, c)
-		return []collected{one}, err
+		one, err := s.removal(store, c)
+		return []removal{one}, err
 	}
 	span, ok := cli.TimeSpan(g.olderThan)
 	if g.olderThan != "" && !ok {
@@ -94,20 +108,47 @@ func (g collecting) run(cmd *cobra.Command, s *stores) ([]collected, error) {
 	if err != nil {
 		return nil, err
 	}
-	done, errs := []collected{}, []error{}
+	plan, errs := []removal{}, []error{}
 	for _, store := range all {
 		oldest, err := s.keptBy(store, g.afterEnd)
 		if err == nil && g.olderThan != "" {
 			oldest, err = since(store, time.Now().Add(-span).UnixMilli())
 		}
 		if err == nil {
-			var one collected
-			one, err = collect(cmd.Context(), store, oldest)
-			done = append(done, one)
+			var one removal
+			one, err = s.removal(store, oldest)
+			plan = append(plan, one)
 		}
 		errs = append(errs, err)
 	}
-	return done, errors.Join(errs...)
+	return plan, errors.Join(errs...)
+}
+
+func (s *stores) removal(store *checkpoint.Store, oldest checkpoint.Checkpoint) (removal, error) {
+	kept, err := s.keptBy(store, -1)
+	return removal{store, oldest, oldest.N > max(kept.N, oldestKept(store))}, err
+}
+
+// mayCollect returns who removes checkpoints. Those that the settings still keep need the approval code.
+func (s *stores) mayCollect(ctx context.Context, a *cli.App, plan []removal) (string, error) {
+	const what = "removing checkpoints"
+	kept := map[string]string{}
+	var shown []string
+	for _, p := range plan {
+		if p.early {
+			kept[p.store.Root()] = p.oldest.ID
+			shown = append(shown, fmt.Sprintf("all before %s in %s", p.oldest.ID, p.store.Root()))
+		}
+	}
+	if len(kept) == 0 {
+		return a.Person(what)
+	}
+	choice, err := signed.Choice(engine.ControlPurge, "remove checkpoints before their term: "+strings.Join(shown, "; "),
+		map[string]any{"act": "remove checkpoints", "oldest_kept": kept})
+	if err != nil {
+		return "", err
+	}
+	return signed.Record(ctx, a, s.log, what, choice)
 }
 
 // since returns the oldest checkpoint since a time, or else the newest one.

@@ -212,7 +212,7 @@ func (r *restoring) record(ctx context.Context, d Restored) error {
 	choice := engine.Control{Do: engine.ControlRestore, By: r.by, Checkpoint: d.To, Undo: d.Undo}
 	one, known, err := r.stores.session(r.Session)
 	if err == nil && known {
-		return r.stores.log.Control(ctx, one.Key, choice)
+		return r.stores.log.Control(ctx, one.Key, choice, nil)
 	}
 	return errors.Join(err, r.stores.log.Note(ctx, engine.Note{What: "checkpoint_restored",
 		Detail: fmt.Sprintf("%s, by %s, undone by %s", d.To, r.by, d.Undo)}))

@@ -19,6 +19,7 @@ import (
 type App struct {
 	term.Streams
 	Home  string // --home
+	Key   string // --key of a hook: the fingerprint of the key whose choices count; empty: the ledger's first
 	Quiet bool   // --quiet
 	// Detach starts this program again, as the function Detach does; nil in tests, which
 	// start nothing.

@@ -28,7 +28,7 @@ func (a *App) Crashed(p any) string {
 // process by a signal (an exception on Windows) and without a core dump: the runtime would exit
 // with 2, which means findings.
 func AbortIfFatal() {
-	noCoreDump()
+	NoCoreDump()
 	debug.SetTraceback("crash")
 }
 

@@ -12,4 +12,5 @@ func detached(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-func noCoreDump() {} // Windows writes none unless an administrator asks for it
+// NoCoreDump keeps the memory of this process out of files.
+func NoCoreDump() {} // Windows writes none unless an administrator asks for it

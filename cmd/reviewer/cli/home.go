@@ -43,6 +43,13 @@ func (a *App) NoteMissingHome() {
 	}
 }
 
+// Aside is what the name of a state directory ends with, before the date, that was moved aside because its approval code
+// was lost.
+const Aside = ".old-"
+
+// StateHomeOf returns the usual folder of logs, keys and policies of a user.
+func StateHomeOf(userHome string) string { return usualStateHome(runtime.GOOS, userHome, "") }
+
 // usualStateHome returns the system's folder for state of programs. local is
 // $LOCALAPPDATA, which Windows sets.
 func usualStateHome(system, home, local string) string {
@@ -73,5 +80,17 @@ func (a *App) OpenStore() (*audit.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &audit.Store{Dir: dir, Env: Environment()}, nil
+	return &audit.Store{Dir: dir, Env: Environment(), Fingerprint: a.Fingerprint(), Policy: policyAt(dir)}, nil
+}
+
+// policyAt returns a function that names the active policy; empty: it cannot be read, which does not keep a person from
+// choosing.
+func policyAt(home string) func(workspace string) string {
+	return func(workspace string) string {
+		e, err := MachineAt(home).Effective(workspace)
+		if err != nil {
+			return ""
+		}
+		return e.Digest
+	}
 }

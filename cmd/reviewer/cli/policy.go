@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
@@ -19,7 +21,37 @@ func (a *App) PolicyRef(ctx context.Context, ref string) (*bundles.Effective, er
 	if err != nil {
 		return nil, &PathError{Path: ref, Err: err}
 	}
+	a.NoteOwn(e.Notice)
 	return e, nil
+}
+
+// NoteOwn writes on standard error which changes of the person's own policy are not active; empty: there are none.
+func (a *App) NoteOwn(text string) {
+	if text != "" {
+		fmt.Fprintf(a.Stderr, "reviewer: %s\n", Masked(text))
+	}
+}
+
+// NoteWritten does so after files of a folder were written, if it is in the person's own policy.
+func (a *App) NoteWritten(dir string) error {
+	home, err := a.StateHome()
+	if err != nil {
+		return err
+	}
+	m := MachineAt(home)
+	own, err := filepath.EvalSymlinks(active.LayerDir(bundles.User, home, ""))
+	if err != nil {
+		return nil // there is none
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil || real != own && !strings.HasPrefix(real, own+string(filepath.Separator)) {
+		return nil
+	}
+	e, err := m.Effective("")
+	if err == nil { // what is wrong with the policy is for other commands to say
+		a.NoteOwn(e.Notice)
+	}
+	return nil
 }
 
 // PolicyFiles returns the files of a reference to one layer outside a folder; nil for

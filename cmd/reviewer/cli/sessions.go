@@ -31,6 +31,25 @@ func (a *App) Chosen(selectors []string) (*audit.Store, []audit.Session, error) 
 	return store, list, nil
 }
 
+// LivingSession returns the id of a session whose agent may still act: its latest record is recent and is not its end;
+// empty: there is none.
+func LivingSession(store *audit.Store, now int64) (string, error) {
+	sessions, err := store.Sessions()
+	for _, s := range sessions {
+		if now-s.Last > afterwards.Milliseconds() {
+			continue
+		}
+		ended := false
+		for r, err := range store.Records(s.Key, s.N) {
+			ended = err == nil && r.Phase == engine.PhaseEnd
+		}
+		if !ended {
+			return s.Key.Session, nil
+		}
+	}
+	return "", err
+}
+
 // RecordsOf iterates over the records of several sessions, one after another.
 func RecordsOf(store *audit.Store, sessions []audit.Session) iter.Seq2[*engine.Record, error] {
 	return func(yield func(*engine.Record, error) bool) {

@@ -25,6 +25,9 @@ func (a *App) World(home string) (classify.System, error) {
 		return classify.System{}, err
 	}
 	guard := []string{home, filepath.Dir(active.OrganisationDir())}
+	if aside, err := filepath.Glob(home + Aside + "*"); err == nil { // only a bad pattern is an error
+		guard = append(guard, aside...)
+	}
 	if p := Program(); p != "" {
 		guard = append(guard, p, filepath.Join(filepath.Dir(p), HookClient))
 	}

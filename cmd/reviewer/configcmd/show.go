@@ -75,7 +75,11 @@ func settingsOf(ctx context.Context, a *cli.App, policy, workspace string) (*bun
 		return nil, err
 	}
 	a.NoteMissingHome()
-	return cli.MachineAt(home).Effective(workspace)
+	e, err := cli.MachineAt(home).Effective(workspace)
+	if err == nil {
+		a.NoteOwn(e.Notice)
+	}
+	return e, err
 }
 
 func showEffective(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effective, key string) error {

@@ -35,6 +35,7 @@ func TestQuestionsWait(t *testing.T) {
 		s.must(os.MkdirAll(filepath.Join(s.state, "policy", "rules", "shop"), 0o700))
 		s.must(os.WriteFile(filepath.Join(s.state, "policy", "rules", "shop", "release.yaml"), []byte(releaseRule), 0o600))
 		s.configure("approvals: {queue: always, wait_seconds: 15}\n")
+		s.personCode()
 		done := make(chan []string, 1)
 		go func() {
 			done <- s.answerQuestions([]string{"approve", "ID"}, []string{"deny", "ID", "--message", "use the staging host"})
@@ -48,7 +49,7 @@ func TestQuestionsWait(t *testing.T) {
 		s.want("project/third", false)
 		s.wantHeard(run, 2, "The user denied this call", "use the staging host")
 		s.wantHeard(run, 3, "nobody answered in time")
-		if got, want := s.decided(), []string{"approve person terminal", "deny person terminal", "deny timeout "}; !slices.Equal(got, want) {
+		if got, want := s.decided(), []string{"approve person terminal and code", "deny person terminal and code", "deny timeout "}; !slices.Equal(got, want) {
 			t.Errorf("decided by %q, want %q", got, want)
 		}
 		s.wantChain()
@@ -63,6 +64,7 @@ func TestStopEndsQuestions(t *testing.T) {
 		s.must(os.MkdirAll(filepath.Join(s.state, "policy", "rules", "shop"), 0o700))
 		s.must(os.WriteFile(filepath.Join(s.state, "policy", "rules", "shop", "release.yaml"), []byte(releaseRule), 0o600))
 		s.configure("approvals: {queue: always, wait_seconds: 30}\n")
+		s.personCode()
 		done := make(chan []string, 1)
 		go func() { done <- s.answerQuestions([]string{"stop"}) }()
 		s.prompt(Script{Shell("touch first"), Shell("echo 2 > second")})
@@ -96,7 +98,7 @@ func (s *stage) answerQuestions(answers ...[]string) (failed []string) {
 		}
 		line := strings.ReplaceAll(shellLine(append(args, "--home", s.state)), "'ID'", id)
 		cmd := exec.Command("script", "-q", "-e", "-c", line, "/dev/null")
-		cmd.Dir, cmd.Env = s.Project, s.programEnv()
+		cmd.Dir, cmd.Env, cmd.Stdin = s.Project, s.programEnv(), strings.NewReader(s.code+"\n")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			failed = append(failed, fmt.Sprintf("%v: %v\n%s", answer, err, out))
 		}
@@ -130,7 +132,7 @@ func (s *stage) decided() []string {
 		}
 		s.must(json.Unmarshal([]byte(r.raw), &line))
 		switch c := line.Control; {
-		case c == nil:
+		case c == nil || c.Do == "key":
 		case c.Decided == nil:
 			list = append(list, c.Do)
 		default:

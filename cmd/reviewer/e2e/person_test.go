@@ -3,16 +3,30 @@
 package e2e
 
 import (
+	"context"
+	"github.com/agent-reviewer/reviewer/engine/approval/code"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"os/exec"
 	"runtime"
 	"strings"
 )
 
 // decide runs a command that only a person may give: one that wants a terminal
-// and no agent among its ancestors.
+// and no agent among its ancestors. It types the approval code.
 func (s *stage) decide(args ...string) {
 	s.t.Helper()
-	s.answer("", args...)
+	s.answer(s.personCode(), args...)
+}
+
+// personCode returns the person's approval code, which it makes if there is none.
+func (s *stage) personCode() string {
+	s.t.Helper()
+	if s.code == "" {
+		made, err := (&code.Store{Log: &audit.Store{Dir: s.state}, Cheap: true}).Set(context.Background(), "kim", nil)
+		s.must(err)
+		s.code = made
+	}
+	return s.code
 }
 
 // answer does the same, and types a line when it is asked.

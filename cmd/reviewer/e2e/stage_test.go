@@ -34,6 +34,7 @@ type stage struct {
 	client   string // the agent's executable
 	state    string
 	session  string
+	code     string   // the person's approval code; empty: none was made
 	hooks    []func() // run before the model's n-th answer, from 0
 	env      []string // further environment of the client
 	args     []string // further flags of the client

@@ -49,7 +49,7 @@ func closeCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			choice := engine.Control{Do: engine.ControlClose, By: who, Reason: reason, Record: i.ID}
-			if err := store.Control(cmd.Context(), i.Of.Key, choice); err != nil {
+			if err := store.Control(cmd.Context(), i.Of.Key, choice, nil); err != nil {
 				return err
 			}
 			d := closed{i.ID, i.Session, who, reason, i.Stopped}

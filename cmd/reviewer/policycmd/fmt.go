@@ -76,6 +76,11 @@ func format(a *cli.App, paths []string, f *formatting) error {
 			f.changed = append(f.changed, filepath.ToSlash(file))
 		}
 	}
+	for _, path := range paths {
+		if f.write && len(f.changed) > 0 {
+			wrong = append(wrong, a.NoteWritten(path))
+		}
+	}
 	if err := errors.Join(wrong...); err != nil {
 		return err
 	}

@@ -72,6 +72,11 @@ func importPolicy(a *cli.App, file string, i *importing) error {
 	if err := put(a, i.out, content); err != nil {
 		return err
 	}
+	if i.out != "" {
+		if err := a.NoteWritten(i.out); err != nil {
+			return err
+		}
+	}
 	return printMessages(a, file, p)
 }
 

@@ -226,7 +226,7 @@ func finish(ctx context.Context, a *cli.App, out *term.Output, u *policyFolder, 
 		return err
 	}
 	d := scaffolded{made, next}
-	return out.Result(a.Stdout, d, d.text)
+	return errors.Join(out.Result(a.Stdout, d, d.text), a.NoteWritten(u.dir))
 }
 
 // ruleIDs lists the ids of all rules of the policy.

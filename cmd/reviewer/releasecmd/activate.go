@@ -19,9 +19,11 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/rego"
 	"github.com/spf13/cobra"
 )
@@ -91,6 +93,11 @@ func knownActivation(in *active.Request) error {
 // activate makes a bundle active, and counts what that changes. A bundle that is
 // refused is a finding.
 func activate(ctx context.Context, a *cli.App, in active.Request) (*active.Activated, error) {
+	return activateBy(ctx, a, in, nil)
+}
+
+// activateBy is activate by a person who gave their code already; nil: it is asked for.
+func activateBy(ctx context.Context, a *cli.App, in active.Request, hand *signed.Hand) (*active.Activated, error) {
 	store, err := a.OpenStore()
 	if err != nil {
 		return nil, err
@@ -109,6 +116,26 @@ func activate(ctx context.Context, a *cli.App, in active.Request) (*active.Activ
 			return cmp.Or(err, found.Err())
 		},
 		RequirePerson: a.Person, RequireScript: a.NoAgent, Mask: cli.Masked, Line: term.OneLine}
+	by.Machine.Log = store
+	var begun *signed.Hand
+	defer func() {
+		if begun != nil {
+			begun.Wipe()
+		}
+	}()
+	by.Sign = func(ctx context.Context, act active.Act) (_ *active.Signature, err error) {
+		choice, err := signed.Choice(engine.ControlActivate, act.Shown, act.Doc)
+		if err != nil {
+			return nil, err
+		}
+		if choice.Mode = act.Layer; hand == nil {
+			if hand, err = signed.Begin(ctx, a, store, act.What, choice.Reason, a.Person); err != nil {
+				return nil, err
+			}
+			begun = hand
+		}
+		return &active.Signature{Who: hand.By, Record: func() error { return hand.Record(ctx, choice) }}, nil
+	}
 	doc, err := by.Activate(ctx, in)
 	if refusal := (*trust.Refusal)(nil); errors.As(err, &refusal) {
 		return nil, &cli.ExitError{Code: cli.ExitFindings, Err: err}

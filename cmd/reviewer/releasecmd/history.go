@@ -1,9 +1,11 @@
 package releasecmd
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 	"time"
@@ -13,8 +15,10 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/releases"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/spf13/cobra"
 )
 
@@ -224,12 +228,12 @@ func restore(ctx context.Context, a *cli.App, in *restoring) (*restored, error) 
 	}
 	doc := &restored{Bundles: []*active.Activated{}, Project: plan.Project, Already: plan.Nothing()}
 	if plan.Nothing() {
-		return doc, doc.effective(log.Dir)
+		return doc, doc.effective(a, log.Dir)
 	}
 	if doc, err = carryOut(ctx, a, in, plan, doc); err != nil {
 		return nil, err
 	}
-	return doc, doc.effective(log.Dir)
+	return doc, doc.effective(a, log.Dir)
 }
 
 // carryOut restores layer by layer: bundles first, which are checked most strictly.
@@ -241,60 +245,78 @@ func carryOut(ctx context.Context, a *cli.App, in *restoring, plan *active.Resto
 	if err := wiring.Check(ctx, plan.Target); err != nil {
 		return nil, fmt.Errorf("not restored: %w; the previous policy stays active", err)
 	}
-	who, err := a.Person("restoring an earlier policy")
-	if err != nil {
-		return nil, err
-	}
 	if in.reason, err = cli.WithoutSecrets(log, in.reason); err != nil {
 		return nil, err
 	}
+	hand, err := signed.Begin(ctx, a, log, "restoring an earlier policy",
+		fmt.Sprintf("policy %s is restored: %s", plan.Target.Digest, in.reason), a.Person)
+	if err != nil {
+		return nil, err
+	}
+	defer hand.Wipe()
 	t, _, err := active.TrustInForce(log)
 	if err != nil {
 		return nil, invalidTrust(err)
 	}
 	for _, b := range plan.Bundles {
-		made, err := restoreBundle(ctx, a, active.Releases(log.Dir), b, in, t)
+		made, err := restoreBundle(ctx, a, active.Releases(log.Dir), b, in, t, hand)
 		if err != nil {
 			return nil, err
 		}
 		doc.Bundles = append(doc.Bundles, made)
 	}
 	if plan.Folder != nil {
-		text := fmt.Sprintf("policy %.20s, by %s: %s", plan.Target.Digest, who, term.OneLine(in.reason, 400))
+		text := fmt.Sprintf("policy %.20s, by %s: %s", plan.Target.Digest, hand.By, term.OneLine(in.reason, 400))
 		if doc.Aside, err = plan.Folder.Restore(ctx, log, time.Now().UnixMilli(), text); err != nil {
 			return nil, err
 		}
 		doc.Folder = plan.Folder.Dir
+		if signer := hand.Signer(); signer != nil {
+			return doc, acceptRestored(ctx, log, plan.Folder, hand.By, signer)
+		}
 	}
 	return doc, nil
 }
 
+// acceptRestored accepts the person's own policy as it was restored, if nobody has changed it in the meantime.
+func acceptRestored(ctx context.Context, log *audit.Store, back *active.FolderBack, by string, signer audit.Signer) error {
+	own, err := cli.MachineAt(log.Dir).Acceptance()
+	if err == nil && !maps.EqualFunc(own.Files, back.Files, bytes.Equal) {
+		err = fmt.Errorf("the files in %s are not those that were restored: `reviewer policy accept` shows the difference", back.Dir)
+	}
+	if err != nil {
+		return err
+	}
+	return own.Accept(ctx, log, by, signer)
+}
+
 // restoreBundle restores one bundle, under the rules of policy rollback.
-func restoreBundle(ctx context.Context, a *cli.App, d *releases.Store, b active.BundleBack, in *restoring, t active.Trust) (
-	*active.Activated, error) {
+func restoreBundle(
+	ctx context.Context, a *cli.App, d *releases.Store, b active.BundleBack, in *restoring, t active.Trust, hand *signed.Hand,
+) (*active.Activated, error) {
 	if b.Files == nil && b.To.None() && !t.None() && !in.allowRollback {
 		return nil, withoutBundle(t, b.Layer)
 	}
 	if b.Files != nil {
-		return activateKept(ctx, a, b, in)
+		return activateKept(ctx, a, b, in, hand)
 	}
 	request, err := active.RollbackRequest(d, b, in.reason, in.allowRollback || t.None())
 	if err != nil {
 		return nil, err
 	}
-	return activate(ctx, a, request)
+	return activateBy(ctx, a, request, hand)
 }
 
 // activateKept packs an earlier state of a layer and activates the bundle: a base policy that
 // another version of reviewer shipped has no bundle.
-func activateKept(ctx context.Context, a *cli.App, b active.BundleBack, in *restoring) (*active.Activated, error) {
+func activateKept(ctx context.Context, a *cli.App, b active.BundleBack, in *restoring, hand *signed.Hand) (*active.Activated, error) {
 	m := b.Files.Manifest.Metadata
 	packed, err := bundles.Pack(b.Files, bundles.Release{Revision: b.Files.Manifest.Revision})
 	if err != nil {
 		return nil, fmt.Errorf("pack the former %s layer: %w", b.Layer, err)
 	}
-	made, err := activate(ctx, a, active.Request{File: strings.TrimSpace(m.Name + " " + m.Version), Archive: packed.Bytes, Layer: b.Layer,
-		AllowRollback: in.allowRollback, Reason: in.reason})
+	made, err := activateBy(ctx, a, active.Request{File: strings.TrimSpace(m.Name + " " + m.Version), Archive: packed.Bytes, Layer: b.Layer,
+		AllowRollback: in.allowRollback, Reason: in.reason}, hand)
 	if err != nil {
 		return nil, fmt.Errorf("the %s layer was the policy that another version of reviewer ships: %w", b.Layer, err)
 	}
@@ -302,10 +324,11 @@ func activateKept(ctx context.Context, a *cli.App, b active.BundleBack, in *rest
 }
 
 // effective records what is effective now.
-func (d *restored) effective(home string) error {
+func (d *restored) effective(a *cli.App, home string) error {
 	e, err := cli.MachineAt(home).Effective("")
 	if err == nil {
 		d.Policy = e.Digest
+		a.NoteOwn(e.Notice)
 	}
 	return err
 }

@@ -59,7 +59,9 @@ func rollback(ctx context.Context, a *cli.App, in active.Request, to string) (*a
 		return nil, err
 	}
 	d := active.Releases(store.Dir)
-	state, err := d.State()
+	m := cli.MachineAt(store.Dir)
+	m.Log = store
+	state, err := m.State()
 	if err != nil {
 		return nil, err
 	}

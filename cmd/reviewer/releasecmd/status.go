@@ -106,6 +106,7 @@ func statusOf(ctx context.Context, store *audit.Store, now int64) *statusDocumen
 		doc.layer(holds, believed, layer, now)
 	}
 	doc.wrong(agreesWithLedger(store, holds.Active))
+	doc.Problems = append(doc.Problems, holds.Disbelieved()...)
 	doc.whole(ctx, holds)
 	return doc
 }
@@ -168,7 +169,7 @@ func (l *layerStatus) verify(holds *active.Layers, believed active.Trust, now in
 // whole compiles all layers together.
 func (d *statusDocument) whole(ctx context.Context, holds *active.Layers) {
 	for _, l := range d.Layers {
-		if l.Digest == "" {
+		if l.Digest == "" && l.Layer != bundles.User {
 			return // already reported, and nothing is active
 		}
 	}
@@ -181,6 +182,9 @@ func (d *statusDocument) whole(ctx context.Context, holds *active.Layers) {
 		return
 	}
 	d.Policy = e.Digest
+	if e.Notice != "" {
+		d.Problems = append(d.Problems, cli.Masked(e.Notice))
+	}
 }
 
 // agreesWithLedger returns an error if the ledger records another activation.

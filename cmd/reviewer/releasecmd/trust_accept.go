@@ -45,7 +45,7 @@ func acceptMoved(ctx context.Context, a *cli.App) error {
 	if err := active.NotOlder(log); err != nil {
 		return cli.Findings("not accepted: %v", err)
 	}
-	who, err := a.Person("accepting a state directory that was moved")
+	who, err := signTrustAct(ctx, a, log, "accepting a state directory that was moved", t.Path, t.Trust, a.Person)
 	if err != nil {
 		return err
 	}

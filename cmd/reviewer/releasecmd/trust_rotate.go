@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +17,9 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/spf13/cobra"
 )
@@ -170,7 +174,15 @@ func rotateTrust(ctx context.Context, a *cli.App, out *term.Output, path string,
 	if err != nil {
 		return err
 	}
-	next, who, err := following(a, believed, word.Own, files, first)
+	next, err := following(believed, word.Own, files, first)
+	if err != nil {
+		return err
+	}
+	what, uncoded := "changing the trust file", a.NoAgent
+	if first {
+		what, uncoded = "accepting the first trust file", a.Person
+	}
+	who, err := signTrustAct(ctx, a, log, what, believed.Path, next, uncoded)
 	if err != nil {
 		return err
 	}
@@ -214,21 +226,62 @@ func readTrustFiles(path string) (trust.Files, error) {
 	return trust.Files{Document: doc, Envelope: envelope}, err
 }
 
-// following checks that a trust file may become active, and returns who decided. The
+// signTrustAct records that the person trusts the keys of a file, if they have an approval code, and returns who they are.
+func signTrustAct(ctx context.Context, a *cli.App, log *audit.Store, what, path string, t *trust.Trust,
+	uncoded func(string) (string, error)) (string, error) {
+	m := cli.MachineAt(log.Dir)
+	m.Log = log
+	holds, err := m.Layers("")
+	if err != nil {
+		return "", err
+	}
+	shown := fmt.Sprintf("trust %s version %d (SHA-256 %s):", path, t.Version, t.SHA256)
+	for _, role := range slices.Sorted(maps.Keys(t.Roles)) {
+		r := t.Roles[role]
+		var keys []string
+		for _, name := range r.Keys {
+			keys = append(keys, name+" "+t.KeyID(name))
+		}
+		shown += fmt.Sprintf(" %s: %d of %s;", role, r.Threshold, strings.Join(keys, ", "))
+	}
+	for layer, now := range holds.Active.Layers {
+		shown += fmt.Sprintf(" %s layer stays: %s;", layer, now.Release)
+	}
+	choice, err := signed.Choice(engine.ControlTrust, strings.TrimSuffix(shown, ";"), active.TrustAct(path, t))
+	if err != nil {
+		return "", err
+	}
+	choice.Path = path
+	hand, err := signed.Begin(ctx, a, log, what, choice.Reason, uncoded)
+	if err != nil {
+		return "", err
+	}
+	defer hand.Wipe()
+	// What is active was signed by keys that may be trusted no longer: it stays, as the person saw it.
+	for layer, now := range holds.Active.Layers {
+		stays, err := signed.Choice(engine.ControlActivate, layer+" layer stays: "+active.ReleaseText(now.Release), active.ActivationAct(now))
+		if err != nil {
+			return "", err
+		}
+		stays.Mode = layer
+		if err := hand.Record(ctx, stays); err != nil {
+			return "", err
+		}
+	}
+	return hand.By, hand.Record(ctx, choice)
+}
+
+// following checks that a trust file may become active. The
 // active one is accepted too, which completes an interrupted rotation. The version
 // used is the one that was active last, even if it is invalid now.
-func following(a *cli.App, believed active.Trust, used trust.Pin, files trust.Files, first bool) (*trust.Trust, string, error) {
+func following(believed active.Trust, used trust.Pin, files trust.Files, first bool) (*trust.Trust, error) {
 	switch {
 	case believed.None() && !first:
-		return nil, "", errors.New("there is no earlier trust file to check this one against; --init accepts it as the first")
+		return nil, errors.New("there is no earlier trust file to check this one against; --init accepts it as the first")
 	case !believed.None() && first:
-		return nil, "", fmt.Errorf("--init: there already is a trust file, %s version %d; rotate to the next version without --init",
+		return nil, fmt.Errorf("--init: there already is a trust file, %s version %d; rotate to the next version without --init",
 			believed.Path, believed.Version)
 	case believed.None():
-		who, err := a.Person("accepting the first trust file")
-		if err != nil {
-			return nil, "", err
-		}
 		t, err := trust.First(files)
 		if err == nil {
 			err = t.Follows(used)
@@ -236,18 +289,13 @@ func following(a *cli.App, believed active.Trust, used trust.Pin, files trust.Fi
 		if err == nil {
 			err = t.Current(time.Now().UnixMilli())
 		}
-		return t, who, finding(err)
-	}
-	who, err := a.NoAgent("changing the trust file")
-	if err != nil {
-		return nil, "", err
-	}
-	if string(files.Document) == string(believed.Bytes()) {
+		return t, finding(err)
+	case string(files.Document) == string(believed.Bytes()):
 		t, err := trust.First(files)
-		return t, who, finding(err)
+		return t, finding(err)
 	}
 	t, err := trust.Rotate(believed.Trust, files, time.Now().UnixMilli())
-	return t, who, finding(err)
+	return t, finding(err)
 }
 
 // finding is notTrusted for an error that may be nil.

@@ -143,6 +143,9 @@ func choosePolicy(ctx context.Context, a *cli.App, home, dir string) (func(works
 		if err != nil {
 			return nil, err
 		}
+		if len(known) == 0 {
+			a.NoteOwn(e.Notice)
+		}
 		p, err := wiring.Compile(ctx, e)
 		known[workspace] = p
 		return p, err

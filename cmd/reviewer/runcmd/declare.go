@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sessioncmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -21,7 +21,8 @@ type Prompt func(context.Context, *cli.App, *audit.Store, engine.Event) error
 // declared is what the person who starts a run says about its sessions.
 type declared struct {
 	who    string
-	scope  []string // as the log has paths
+	act    *signed.Act // signs the wider scope
+	scope  []string    // as the log has paths
 	goal   string
 	prompt Prompt
 }
@@ -43,15 +44,17 @@ func (p *plan) declare(prompt Prompt) error {
 		}
 		return err
 	}
-	for _, path := range slices.Concat(p.scope, p.beyond) {
-		if path == p.dir {
-			continue // it is in scope anyway
-		}
+	for _, path := range p.beyond {
 		short, err := sessioncmd.ScopePath(p.app, p.policy.log, p.dir, path)
 		if err != nil {
 			return cli.Usage("--scope: %v", err)
 		}
 		d.scope = append(d.scope, short)
+	}
+	if len(d.scope) > 0 {
+		if d.act, err = signed.Ask(context.Background(), p.app, p.policy.log, "declaring a scope outside the workspace"); err != nil {
+			return err
+		}
 	}
 	p.declared = d
 	return nil
@@ -90,7 +93,7 @@ func (o *observer) declare(f *followed) {
 	ctx, cancel := context.WithTimeout(context.Background(), logWait)
 	defer cancel()
 	for _, short := range d.scope {
-		if err := sessioncmd.AddScope(ctx, o.p.policy.log, f.key, d.who, short); err != nil {
+		if err := sessioncmd.AddScope(ctx, o.p.policy.log, f.key, d.act, short); err != nil {
 			o.note("undeclared", o.p.mask(fmt.Sprintf("scope %s: %v", short, err)), run.Event{})
 		}
 	}

@@ -18,17 +18,13 @@ func sessionAbortCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "abort ID",
-		Short: "Permanently end a session, and list what it leaves behind; needs a person at a terminal",
+		Short: "Permanently end a session, and list what it leaves behind",
 		Long: "Denies every further call of a session; nobody can resume it. Lists processes that it started\n" +
 			"and did not end, and files that it created outside the workspace, as far as the log shows them.\n" +
-			"None of these are ended or deleted.",
+			"None of these are ended or deleted. The approval code is asked for as in `reviewer session stop`.",
 		Example: "  reviewer session abort last --reason 'started over'",
 		Args:    cli.Needs(cli.SessionID()),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			who, err := a.Person("aborting a session")
-			if err != nil {
-				return err
-			}
 			store, s, err := a.Session(args[0])
 			if err != nil {
 				return err
@@ -36,7 +32,8 @@ func sessionAbortCommand(a *cli.App) *cobra.Command {
 			if reason, err = cli.WithoutSecrets(store, reason); err != nil {
 				return err
 			}
-			if err := store.Control(cmd.Context(), s.Key, engine.Control{Do: engine.ControlAbort, Reason: reason, By: who}); err != nil {
+			who, err := end(cmd, a, store, s, engine.Control{Do: engine.ControlAbort, Reason: reason})
+			if err != nil {
 				return err
 			}
 			state, err := store.State(s)
@@ -49,7 +46,7 @@ func sessionAbortCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	out.Flags(cmd, term.Text, "json")
-	cmd.Flags().StringVar(&reason, "reason", "aborted by a person", "reason given to the agent")
+	cmd.Flags().StringVar(&reason, "reason", "aborted by a person", "reason for the log; the agent reads it if it is signed")
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/checkpointcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -35,10 +36,6 @@ func sessionRollbackCommand(a *cli.App) *cobra.Command {
 		Example: "  reviewer session rollback last\n  reviewer session rollback last --supervise",
 		Args:    cli.Needs(cli.SessionID()),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			who, err := a.Person("rolling a session back")
-			if err != nil {
-				return err
-			}
 			store, s, err := a.Session(args[0])
 			if err != nil {
 				return err
@@ -50,11 +47,16 @@ func sessionRollbackCommand(a *cli.App) *cobra.Command {
 			if err := stopped(s); err != nil && (offered == "" || s.Stopped != nil) {
 				return err
 			}
-			d := rollbackDocument{Session: s.Key.Session, By: who, Stopped: s.Stopped != nil, Plan: []string{}}
+			act, err := signed.Ask(cmd.Context(), a, store, "rolling a session back")
+			if err != nil {
+				return err
+			}
+			defer act.Signer.Wipe()
+			d := rollbackDocument{Session: s.Key.Session, By: act.By, Stopped: s.Stopped != nil, Plan: []string{}}
 			if !d.Stopped {
 				d.offered = offered
 			}
-			if err := d.run(cmd.Context(), a, store, s, conditions(limits, supervise)); err != nil {
+			if err := d.run(cmd.Context(), a, store, s, conditions(limits, supervise), act.Signer); err != nil {
 				return err
 			}
 			if err := out.Result(a.Stdout, d, d.print); err != nil || d.RolledBack {
@@ -114,7 +116,9 @@ func offer(store *audit.Store, s audit.Session) (id string, err error) {
 }
 
 // run rolls a session back, or fills in why not.
-func (d *rollbackDocument) run(ctx context.Context, a *cli.App, store *audit.Store, s audit.Session, mode string) error {
+func (d *rollbackDocument) run(
+	ctx context.Context, a *cli.App, store *audit.Store, s audit.Session, mode string, signer audit.Signer,
+) error {
 	var began int64
 	if d.Stopped {
 		var err error
@@ -137,7 +141,7 @@ func (d *rollbackDocument) run(ctx context.Context, a *cli.App, store *audit.Sto
 		d.RolledBack = true
 		return nil
 	}
-	if err := store.Control(ctx, s.Key, engine.Control{Do: engine.ControlResume, By: d.By, Mode: mode}); err != nil {
+	if err := store.Control(ctx, s.Key, engine.Control{Do: engine.ControlResume, By: d.By, Mode: mode}, signer); err != nil {
 		return fmt.Errorf("the files are restored, but the session is still stopped: %w", err)
 	}
 	d.RolledBack, d.Stopped, d.Resumed = true, false, mode

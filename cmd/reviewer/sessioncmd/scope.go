@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -39,11 +40,12 @@ func sessionScopeCommand(a *cli.App) *cobra.Command {
 			if len(add)+len(remove) == 0 {
 				return out.Write(a.Stdout, func(w io.Writer) error { return showScope(w, &out, store, s) })
 			}
-			who, err := a.Person("changing a session's scope")
+			act, err := signed.Ask(cmd.Context(), a, store, "changing a session's scope")
 			if err != nil {
 				return err
 			}
-			return changeScope(cmd.Context(), a, store, s, who, add, remove)
+			defer act.Signer.Wipe()
+			return changeScope(cmd.Context(), a, store, s, act, add, remove)
 		},
 	}
 	cmd.Flags().StringArrayVar(&add, "add", nil, "add a file or folder to the scope; may be repeated")
@@ -88,7 +90,7 @@ func showScope(w io.Writer, out *term.Output, store *audit.Store, s audit.Sessio
 }
 
 // changeScope records each change separately, after all of them were checked.
-func changeScope(ctx context.Context, a *cli.App, store *audit.Store, s audit.Session, who string, add, remove []string) error {
+func changeScope(ctx context.Context, a *cli.App, store *audit.Store, s audit.Session, act *signed.Act, add, remove []string) error {
 	world, err := a.World(store.Dir)
 	if err != nil {
 		return err
@@ -106,17 +108,17 @@ func changeScope(ctx context.Context, a *cli.App, store *audit.Store, s audit.Se
 		if short, err = cli.WithoutSecrets(store, short); err != nil {
 			return err
 		}
-		choices = append(choices, engine.Control{Do: engine.ControlScope, By: who, Path: short})
+		choices = append(choices, engine.Control{Do: engine.ControlScope, By: act.By, Path: short})
 	}
 	for _, path := range remove {
 		short, err := removable(world, s.Workspace, path, state.Goals.Scope)
 		if err != nil {
 			return err
 		}
-		choices = append(choices, engine.Control{Do: engine.ControlUnscope, By: who, Path: short})
+		choices = append(choices, engine.Control{Do: engine.ControlUnscope, By: act.By, Path: short})
 	}
 	for _, choice := range choices {
-		if err := store.ControlIf(ctx, s.Key, choice, func(h *history.State) error { return scopeChanges(h, choice) }); err != nil {
+		if err := store.ControlIf(ctx, s.Key, choice, act.Signer, func(h *history.State) error { return scopeChanges(h, choice) }); err != nil {
 			return err
 		}
 		tellScope(a, s, choice)
@@ -147,10 +149,10 @@ func ScopePath(a *cli.App, store *audit.Store, workspace, path string) (string, 
 }
 
 // AddScope records that a person added a path to the scope of a session, unless it is in it.
-func AddScope(ctx context.Context, store *audit.Store, key engine.SessionKey, who, short string) error {
-	choice := engine.Control{Do: engine.ControlScope, By: who, Path: short}
+func AddScope(ctx context.Context, store *audit.Store, key engine.SessionKey, act *signed.Act, short string) error {
+	choice := engine.Control{Do: engine.ControlScope, By: act.By, Path: short}
 	there := errors.New("it is in the scope")
-	err := store.ControlIf(ctx, key, choice, func(h *history.State) error {
+	err := store.ControlIf(ctx, key, choice, act.Signer, func(h *history.State) error {
 		if slices.Contains(h.Goals.Scope, short) {
 			return there
 		}
@@ -205,7 +207,7 @@ func removable(world classify.System, workspace, path string, added []string) (s
 // scopeChanges refuses a change without effect, or one that would displace an earlier
 // path: the number of paths is limited.
 func scopeChanges(h *history.State, choice engine.Control) error {
-	after, err := h.After(&engine.Record{Kind: engine.KindControl, N: h.N + 1, T: h.T, Control: &choice})
+	after, err := h.Assuming(choice)
 	if err != nil {
 		return err
 	}

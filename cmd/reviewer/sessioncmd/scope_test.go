@@ -52,6 +52,7 @@ func TestAddable(t *testing.T) {
 // it is recorded.
 func TestScopeChanges(t *testing.T) {
 	h := history.New()
+	h.Lenient = true
 	for i, path := range []string{"~/a", "~/b"} {
 		h.Append(&engine.Record{Kind: engine.KindControl, N: int64(i + 1), Control: &engine.Control{Do: engine.ControlScope, Path: path}})
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/approval/code"
 	"github.com/agent-reviewer/reviewer/engine/approval/queue"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 )
@@ -28,6 +29,7 @@ type questions struct {
 	total int
 	next  atomic.Int64
 	store *audit.Store
+	key   audit.Signer // of the person who answers
 
 	mu       sync.Mutex
 	accepted map[string][]engine.Control // answers that were taken, by question
@@ -47,11 +49,26 @@ const askingRule = `- id: asks
   remediation: wait
 `
 
+// ownKey makes an approval code, and returns the key that it yields.
+func ownKey(log *audit.Store) (audit.Signer, error) {
+	codes := &code.Store{Log: log, Cheap: true}
+	secret, err := codes.Set(context.Background(), "soak", nil)
+	if err != nil {
+		return nil, err
+	}
+	return codes.Unlock(context.Background(), secret)
+}
+
 func (s *soak) askQuestions(total int) error {
-	q := &questions{soak: s, total: total, store: &audit.Store{Dir: s.home}, accepted: map[string][]engine.Control{},
+	store := &audit.Store{Dir: s.home}
+	key, err := ownKey(store)
+	if err != nil {
+		return err
+	}
+	q := &questions{soak: s, total: total, store: store, key: key, accepted: map[string][]engine.Control{},
 		at: map[string]time.Time{}, said: map[string]int{}}
 	rules := filepath.Join(s.home, "policy", "rules", "soak")
-	err := errors.Join(os.MkdirAll(rules, 0o700), os.WriteFile(filepath.Join(rules, "asks.yaml"), []byte(askingRule), 0o600),
+	err = errors.Join(os.MkdirAll(rules, 0o700), os.WriteFile(filepath.Join(rules, "asks.yaml"), []byte(askingRule), 0o600),
 		os.WriteFile(filepath.Join(s.home, "policy", "settings.yaml"), []byte("approvals: {queue: always, wait_seconds: 20}\n"), 0o600))
 	if err != nil {
 		return err
@@ -145,7 +162,7 @@ func (q *questions) answer(stop <-chan struct{}) {
 			return
 		}
 		for i := range list {
-			a := queue.Answer{ID: list[i].ID, Digest: list[i].Digest, Approve: rand.IntN(3) > 0, By: "soak", Channel: "soak"}
+			a := queue.Answer{ID: list[i].ID, Digest: list[i].Digest, Approve: rand.IntN(3) > 0, By: "soak", Channel: "soak", Signer: q.key}
 			r, err := waiting.Answer(context.Background(), a)
 			if err != nil {
 				q.twice.Add(1)
@@ -172,10 +189,10 @@ func word(approve bool) string {
 func (q *questions) stopSessions(stop <-chan struct{}) {
 	for pause(stop, 3*time.Second) {
 		key := engine.SessionKey{Harness: "claude-code", Session: fmt.Sprint("q", rand.IntN(max(q.workers/8, 1)))}
-		err := q.store.Control(context.Background(), key, engine.Control{Do: engine.ControlStop, Reason: "soak", By: "soak"})
+		err := q.store.Control(context.Background(), key, engine.Control{Do: engine.ControlStop, Reason: "soak", By: "soak"}, nil)
 		time.Sleep(500 * time.Millisecond)
 		if err == nil {
-			err = q.store.Control(context.Background(), key, engine.Control{Do: engine.ControlResume, By: "soak"})
+			err = q.store.Control(context.Background(), key, engine.Control{Do: engine.ControlResume, By: "soak"}, q.key)
 			q.reloads.Add(1)
 		}
 		if err != nil && !errors.Is(err, audit.ErrNoSession) {

@@ -98,7 +98,8 @@ func Propose(ctx context.Context, a *cli.App, id, dir string) error {
 	if err := writePatch(dir, x.File, approved); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "Nothing was applied. To apply the exception and its case:\n\n    patch -p1 -d %s < %s\n",
+	fmt.Fprintf(a.Stdout, "Nothing was applied. To apply the exception and its case:\n\n"+
+		"    patch -p1 -d %s < %s\n    reviewer policy accept\n",
 		mask.QuoteWord(active.LayerDir(bundles.User, store.Dir, "")), mask.QuoteWord(dir+".patch"))
 	return nil
 }

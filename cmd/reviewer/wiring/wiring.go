@@ -58,6 +58,9 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 	}
 	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider,
 		Inherit: inherit(e), Approvals: approvals(e), Grants: grants(e), Unsaved: unsaved(e), Rollback: rollback(e), Kinds: e.OwnKinds()}
+	if e.Notice != "" {
+		p.Notice = "reviewer: " + e.Notice
+	}
 	if e.Settings["mode"] == "async" {
 		early, err := decider.Early(ctx)
 		if err != nil {
@@ -120,6 +123,7 @@ func inherit(e *bundles.Effective) review.Inherit {
 	p.Copied, _ = said["copied"].(string)
 	p.Nearby, _ = said["nearby"].(string)
 	p.Conditions, _ = said["conditions"].(string)
+	p.Unsigned, _ = said["unsigned"].(string)
 	return p
 }
 

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,15 +12,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 )
 
-// The notes of the ledger.
-const (
-	NoteSet     = "approval_code"         // detail: the digest of the file
-	NoteRemoved = "approval_code_removed" // there is no code
-	NoteWrong   = "approval_code_wrong"   // detail: why it was refused
-)
+// NoteWrong is the note of the ledger about a code that was refused; detail: why.
+const NoteWrong = "approval_code_wrong"
 
-// Tries is the number of wrong codes that are tolerated within Pause; then all codes are
-// refused until Pause has passed since the last one.
+// Tries is the number of wrong codes from programs that are tolerated within Pause; then all codes from programs
+// are refused until Pause has passed since the last one. A person at a terminal is never locked out.
 const (
 	Tries = 5
 	Pause = 15 * time.Minute
@@ -29,9 +24,10 @@ const (
 
 // The reasons why a code is refused.
 var (
-	ErrNone     = errors.New("no approval code is set")
-	ErrWrong    = errors.New("this is not the approval code")
-	ErrReplaced = errors.New("the file of the approval code is not the one recorded in the ledger: it was replaced, or the ledger was changed")
+	ErrNone  = errors.New("no approval code is set")
+	ErrWrong = errors.New("this is not the approval code")
+	ErrSeen  = errors.New("this approval code was in a text that an agent may know, so it signs nothing any more: " +
+		"make a new one with `reviewer approvals code`, in a terminal of your own")
 )
 
 // LockedError means that there were too many wrong codes.
@@ -47,76 +43,204 @@ type Store struct {
 	Log *audit.Store
 	Now func() int64 // Unix milliseconds; nil: the clock
 
-	passes, memory uint32 // tests use less; 0: those of this package
-	mu             sync.Mutex
+	// Cheap makes keys that cost nothing to compute: for tests.
+	Cheap bool
+	mu    sync.Mutex
 }
 
-// Set replaces the code with a new one and returns it. It is not stored.
-func (s *Store) Set(ctx context.Context) (string, error) {
-	code, err := random()
+// Set makes a code, and records its key. The code is not stored. old is the key of the code before; nil: there was none.
+func (s *Store) Set(ctx context.Context, by string, old *Key) (string, error) {
+	code, err := New()
 	if err != nil {
 		return "", err
 	}
-	b, err := newFile(code, orElse(s.passes, passes), orElse(s.memory, memory))
+	costs := engine.PersonKey{Passes: passes, Memory: memory}
+	if s.Cheap {
+		costs = engine.PersonKey{Passes: 1, Memory: 8 * threads}
+	}
+	k, err := fresh(code, costs.Passes, costs.Memory)
 	if err != nil {
 		return "", err
 	}
-	// If this process ends in between, the file is not the one that the ledger names, and is refused.
-	if err := s.Log.Note(ctx, engine.Note{What: NoteSet, Detail: engine.HexSum(b)}); err != nil {
+	defer k.Wipe()
+	var signer audit.Signer
+	if old != nil {
+		signer = old
+	}
+	if err := s.Log.SetPersonKey(ctx, k.Key(), by, signer); err != nil {
 		return "", err
 	}
-	return code, s.write(b)
-}
-
-// Remove removes the code: answers that need one are refused.
-func (s *Store) Remove(ctx context.Context) error {
-	if err := os.Remove(s.path()); errors.Is(err, fs.ErrNotExist) {
-		return ErrNone
-	} else if err != nil {
-		return err
+	now, _, err := s.Log.PersonKey()
+	if err == nil && (now == nil || *now != k.Key()) {
+		err = errors.New("another approval code was made at the same time, and that one counts: run the command again and give it")
 	}
-	return s.Log.Note(ctx, engine.Note{What: NoteRemoved})
+	if err != nil {
+		return "", err
+	}
+	return code, nil
 }
 
-// Exists reports whether a code is set. Check also verifies that its file is the right one.
+// Exists reports whether a code is set.
 func (s *Store) Exists() (bool, error) {
-	_, _, err := s.read()
-	if errors.Is(err, ErrNone) {
-		return false, nil
-	}
-	return err == nil, err
+	k, _, err := s.Log.PersonKey()
+	return k != nil, err
 }
 
-// Check returns why a code is refused; nil: it is the person's. Codes are checked one at a
-// time, so that no more than Tries can be tried.
-func (s *Store) Check(ctx context.Context, code string) error {
+// Unlock returns the key that a code yields, for a person at a terminal.
+func (s *Store) Unlock(ctx context.Context, code string) (*Key, error) {
+	seen, err := s.Log.CodeSeen()
+	switch {
+	case err != nil:
+		return nil, err
+	case seen:
+		return nil, ErrSeen
+	}
+	return s.UnlockToReplace(ctx, code)
+}
+
+// UnlockToReplace is Unlock for signing the key of the next code, which is all that a code that was seen can do.
+func (s *Store) UnlockToReplace(ctx context.Context, code string) (*Key, error) {
+	k, err := s.key(code)
+	if errors.Is(err, ErrWrong) {
+		return nil, s.refused(ctx, err)
+	}
+	return k, err
+}
+
+// key returns the key that a code yields.
+func (s *Store) key(code string) (*Key, error) {
+	known, _, err := s.Log.PersonKey()
+	switch {
+	case err != nil:
+		return nil, err
+	case known == nil:
+		if err := s.Log.CheckFingerprint(); err != nil {
+			return nil, err
+		}
+		return nil, ErrNone
+	}
+	return of(code, known)
+}
+
+// Verify reports whether a code is the person's, and records nothing.
+func (s *Store) Verify(code string) error {
+	k, err := s.key(code)
+	if err == nil {
+		k.Wipe()
+	}
+	return err
+}
+
+// Expose tries a text that an agent may know. If it is the code, the ledger says so from then on, and the code signs
+// nothing but its successor.
+func (s *Store) Expose(ctx context.Context, text string) (seen bool, err error) {
+	k, err := s.key(text)
+	if err != nil {
+		if errors.Is(err, ErrWrong) || errors.Is(err, ErrNone) || errors.Is(err, audit.ErrOtherKey) {
+			err = nil
+		}
+		return false, err
+	}
+	defer k.Wipe()
+	return true, s.Log.Note(ctx, engine.Note{What: audit.NoteCodeSeen, Detail: k.person.Fingerprint()})
+}
+
+// UnlockFor is Unlock for a program: codes are tried one at a time, and no more than Tries.
+func (s *Store) UnlockFor(ctx context.Context, code string) (*Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
-	known, err := s.ledger()
+	wrong, err := s.wrong()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if left := known.locked(s.now()); left > 0 {
-		return &LockedError{left}
+	if left := locked(wrong, s.now()); left > 0 {
+		return nil, &LockedError{left}
 	}
-	f, digest, err := s.read()
-	if err != nil {
-		return err
-	}
-	if digest != known.digest {
-		return s.refused(ctx, ErrReplaced)
-	}
-	switch same, err := f.matches(code); {
-	case err != nil:
-		return err
-	case !same:
-		return s.refused(ctx, ErrWrong)
-	}
-	return nil
+	return s.Unlock(ctx, code)
 }
+
+// Announced is the number of sessions at whose start the person is told that a first code was made.
+const Announced = 10
+
+// Past is what the ledger has about codes. No other file counts anything, since an agent could write it.
+type Past struct {
+	First    int64   // when the first code was made, in Unix milliseconds; 0: none was
+	By       string  // who made it
+	Sessions int     // that began since
+	Wrong    []int64 // times of the latest refused codes, oldest first, at most Tries
+}
+
+// Past reads the ledger.
+func (s *Store) Past() (p Past, err error) {
+	for r, err := range s.Log.Ledger() {
+		switch {
+		case err != nil:
+			return p, fmt.Errorf("read the past of approval codes: %w", err)
+		case p.First == 0 && r.Control != nil && r.Control.Do == engine.ControlKey && r.Control.Key != nil:
+			p.First, p.By = r.T, r.Control.By
+		case p.First > 0 && r.Kind == engine.KindOpen && r.Open != nil && r.Open.Of != "":
+			p.Sessions++
+		case r.Note != nil && r.Note.What == NoteWrong:
+			p.Wrong = append(p.Wrong[max(0, len(p.Wrong)-Tries+1):], r.T)
+		}
+	}
+	return p, nil
+}
+
+// Guessed reports whether the latest refused codes locked codes from programs during the last day.
+func (p Past) Guessed(now int64) bool {
+	if len(p.Wrong) < Tries {
+		return false
+	}
+	first, last := p.Wrong[0], p.Wrong[Tries-1]
+	return last-first <= Pause.Milliseconds() && now-last < 24*time.Hour.Milliseconds()
+}
+
+// AtStart returns what the person is told about codes at the start of a session; empty: nothing. What cannot be read is
+// for doctor to report.
+func (s *Store) AtStart() string {
+	known, _, err := s.Log.PersonKey()
+	if err != nil || known == nil {
+		return s.AtPrompt()
+	}
+	p, err := s.Past()
+	if err != nil {
+		return ""
+	}
+	var list []string
+	if p.Sessions <= Announced {
+		list = append(list, fmt.Sprintf("reviewer: the approval code, which signs what you allow, was first made on %s by %s. "+
+			"If that was not you, run `reviewer approvals code --lost`. (Shown in %s.)",
+			Clock(p.First), p.By, engine.Counted(Announced, "session", "sessions")))
+	}
+	if p.Guessed(s.now()) {
+		list = append(list, fmt.Sprintf("reviewer: %d wrong approval codes were given, the last on %s. "+
+			"If that was not you, a program of yours guesses codes.", Tries, Clock(p.Wrong[Tries-1])))
+	}
+	if seen := s.AtPrompt(); seen != "" {
+		list = append(list, seen)
+	}
+	return strings.Join(list, "\n")
+}
+
+// AtPrompt returns what the person is told whenever they write to an agent; empty: nothing.
+func (s *Store) AtPrompt() string {
+	known, _, err := s.Log.PersonKey()
+	if err == nil && known == nil && s.Log.Fingerprint != "" {
+		return "reviewer: the ledger does not have the key of the approval code that this hook was given. It was replaced or removed, or the " +
+			"settings are those of another machine: run `reviewer doctor code`. Calls are reviewed; nothing that was allowed counts."
+	}
+	if seen, err := s.Log.CodeSeen(); err != nil || !seen {
+		return ""
+	}
+	return "reviewer: " + ErrSeen.Error()
+}
+
+// Clock writes a time for people.
+func Clock(t int64) string { return time.UnixMilli(t).Format("2006-01-02 15:04") }
 
 // refused records a refusal, without which the code could be tried without a limit.
 func (s *Store) refused(ctx context.Context, why error) error {
@@ -126,43 +250,27 @@ func (s *Store) refused(ctx context.Context, why error) error {
 	return why
 }
 
-// known contains what the ledger says about the code.
-type known struct {
-	digest string
-	wrong  []int64 // times of the last wrong codes, oldest first
-}
-
-// ledger reads the ledger and compares its hashes: a note without its chain proves nothing.
-func (s *Store) ledger() (known, error) {
-	var k known
+// wrong returns the times of the last wrong codes, oldest first. It compares the ledger's hashes: a note without
+// its chain proves nothing.
+func (s *Store) wrong() ([]int64, error) {
+	var list []int64
 	for r, err := range s.Log.VerifiedLedger() {
 		if err != nil {
-			return k, fmt.Errorf("the ledger cannot be read, so no approval code is accepted: %w", err)
+			return nil, fmt.Errorf("the ledger cannot be read, so no approval code is accepted: %w", err)
 		}
-		if r.Note != nil {
-			k.add(r)
+		if r.Note != nil && r.Note.What == NoteWrong {
+			list = append(list[max(0, len(list)-Tries+1):], r.T)
 		}
 	}
-	return k, nil
-}
-
-func (k *known) add(r *engine.Record) {
-	switch r.Note.What {
-	case NoteSet:
-		*k = known{digest: r.Note.Detail}
-	case NoteRemoved:
-		*k = known{}
-	case NoteWrong:
-		k.wrong = append(k.wrong[max(0, len(k.wrong)-Tries+1):], r.T)
-	}
+	return list, nil
 }
 
 // locked returns how much longer codes are refused. Setting the clock back does not end it.
-func (k *known) locked(now int64) time.Duration {
-	if len(k.wrong) < Tries {
+func locked(wrong []int64, now int64) time.Duration {
+	if len(wrong) < Tries {
 		return 0
 	}
-	first, last := k.wrong[0], k.wrong[len(k.wrong)-1]
+	first, last := wrong[0], wrong[len(wrong)-1]
 	if last-first > Pause.Milliseconds() {
 		return 0
 	}
@@ -174,11 +282,4 @@ func (s *Store) now() int64 {
 		return s.Now()
 	}
 	return time.Now().UnixMilli()
-}
-
-func orElse(v, other uint32) uint32 {
-	if v == 0 {
-		return other
-	}
-	return v
 }

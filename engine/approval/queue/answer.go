@@ -13,6 +13,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/approval"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
@@ -21,11 +22,12 @@ type Answer struct {
 	ID      string
 	Digest  string // of the request that the person saw
 	Approve bool
-	Session bool   // approve: the same call is also allowed until the session ends
-	Stop    bool   // deny: the session is stopped as well, even if the question has another answer
-	Message string // deny: for the agent; approve: for the log. Without secrets
-	By      string // user
-	Channel string // terminal, http, or the name of another channel
+	Session bool         // approve: the same call is also allowed until the session ends
+	Stop    bool         // deny: the session is stopped as well, even if the question has another answer
+	Message string       // deny: for the agent; approve: for the log. Without secrets
+	By      string       // user
+	Channel string       // terminal, http, or the name of another channel
+	Signer  audit.Signer // of the person's code; nil: only a denial, without a message, can be recorded
 }
 
 // ErrGone means that no question with an id waits.
@@ -115,14 +117,14 @@ func (q Queue) record(ctx context.Context, r approval.Request, a Answer) error {
 	if a.Approve {
 		choice.Do = engine.ControlApprove
 	}
-	err := q.Log.ControlIf(ctx, keyOf(r), choice, func(h *history.State) error {
+	err := q.Log.ControlIf(ctx, keyOf(r), choice, a.Signer, func(h *history.State) error {
 		if h.Chain == "" || !strings.HasPrefix(r.ID, h.Chain[:min(8, len(h.Chain))]+"-") {
 			return ErrGone
 		}
 		return h.Questions.Accepts(numberOf(r.ID), a.Digest, max(q.now(), h.T))
 	})
 	if err == nil && a.Approve && a.Session {
-		err = q.allow(ctx, r, choice)
+		err = q.allow(ctx, r, choice, a.Signer)
 	}
 	return err
 }
@@ -139,7 +141,7 @@ func (q Queue) stop(ctx context.Context, a Answer) error {
 		return fmt.Errorf("%s is not a question", a.ID)
 	}
 	return q.Log.Control(ctx, engine.SessionKey{Harness: rec.Harness, Session: rec.Session},
-		engine.Control{Do: engine.ControlStop, Reason: cmp.Or(reasonOf(a), "stopped by a person"), By: a.By})
+		engine.Control{Do: engine.ControlStop, Reason: cmp.Or(reasonOf(a), "stopped by a person"), By: a.By}, a.Signer)
 }
 
 // StopError means that a session could not be stopped.
@@ -152,7 +154,7 @@ func (e *StopError) Error() string { return "the session could not be stopped: "
 func (e *StopError) Unwrap() error { return e.Err }
 
 // allow allows the same call until the session ends.
-func (q Queue) allow(ctx context.Context, r approval.Request, choice engine.Control) error {
+func (q Queue) allow(ctx context.Context, r approval.Request, choice engine.Control, signer audit.Signer) error {
 	rec, err := q.Log.Find(r.ID)
 	if err != nil {
 		return err
@@ -163,7 +165,7 @@ func (q Queue) allow(ctx context.Context, r approval.Request, choice engine.Cont
 	}
 	choice.Do, choice.Print, choice.CWD = engine.ControlAllowSession, key.Print, key.CWD
 	choice.Digest, choice.Decided = "", nil
-	return q.Log.Control(ctx, keyOf(r), choice)
+	return q.Log.Control(ctx, keyOf(r), choice, signer)
 }
 
 func (q Queue) now() int64 {

@@ -35,6 +35,7 @@ func (f *Formats) Find(s string) []span {
 	found = appendKeyBlocks(found, s)
 	found = appendPutty(found, s)
 	found = appendWallets(found, s)
+	found = appendCodes(found, s)
 	found = appendJWK(found, s)
 	found = appendUserInfo(found, s)
 	found = f.appendProducts(found, t)

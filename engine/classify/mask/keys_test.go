@@ -2,9 +2,12 @@ package mask
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // walletKey is an invented key in base58.
@@ -52,4 +55,46 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
+}
+
+// approvalCode makes a code from its ten random characters.
+func approvalCode(random string) string {
+	whole := random + engine.CodeCheck(random)
+	return whole[:4] + "-" + whole[4:8] + "-" + whole[8:]
+}
+
+func TestApprovalCodes(t *testing.T) {
+	m := &Masker{Mac: func(b []byte) string { return engine.HexSum(b) }}
+	code := approvalCode("7K2MQ9XVTB")
+	bare, low := strings.ReplaceAll(code, "-", ""), strings.ToLower(code)
+	for _, written := range []string{code, low, bare, strings.ToLower(bare), strings.ReplaceAll(code, "-", " "), approvalCode("ABCDEFGHJK"),
+		approvalCode("1234567890"), strings.NewReplacer("0", "O", "1", "l").Replace(approvalCode("10K2MQ9XVT"))} {
+		for _, text := range []string{"the code is %, use it", "%", "export C=%;", `{"code":"%"}`, "a\n%\nb", "https://h/?c=%&d", "(%)", "x/%"} {
+			whole := strings.ReplaceAll(text, "%", written)
+			if got := m.Text(whole); strings.Contains(got, written) {
+				t.Errorf("%s is not masked: %s", whole, got)
+			} else if m.Text(got) != got {
+				t.Errorf("%s: masked again it is %s", whole, m.Text(got))
+			}
+		}
+	}
+	for _, text := range []string{code[:13] + "A" + "x", "7" + bare, bare + "7", code + "-1234", "1234-" + code, code + "_a", code[1:],
+		"make-this-work", "123e4567-e89b-12d3-a456-426614174000", strings.ToUpper(bare[:6]) + strings.ToLower(bare[6:]), hexCode(t)} {
+		if got := m.Text(text); got != text {
+			t.Errorf("%s is masked: %s", text, got)
+		}
+	}
+}
+
+// hexCode is a short hash with the check characters of a code.
+func hexCode(t *testing.T) string {
+	t.Helper()
+	for i := range 1 << 20 {
+		random := fmt.Sprintf("%010X", 0xab12cd34e0+i)
+		if hash := random + engine.CodeCheck(random); strings.Trim(hash, "0123456789ABCDEF") == "" {
+			return strings.ToLower(hash)
+		}
+	}
+	t.Fatal("no such hash")
+	return ""
 }

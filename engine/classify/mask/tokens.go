@@ -251,7 +251,7 @@ var noFormats = sync.OnceValue(newFormats)
 func newFormats() *Formats {
 	f := &Formats{kinds: map[string]bool{}, issuers: map[string]bool{}}
 	for _, k := range []string{"private_key", "url_user", "url_password", "bearer", "basic_auth", "digest", "cookie", "aws_secret",
-		"password", "registry_login", "kubernetes_secret", "wallet_key", "jwk_private_key"} {
+		"password", "registry_login", "kubernetes_secret", "wallet_key", "jwk_private_key", "approval_code"} {
 		f.kinds[k] = true
 	}
 	for k := range personal {

@@ -62,7 +62,7 @@ type handler struct {
 }
 
 func (c HookCommand) claudeCode(on Hook) handler {
-	words := append([]string{"hook", harness.ClaudeCode, on.Event, "--home", c.Home}, on.timeout()...)
+	words := append([]string{"hook", harness.ClaudeCode, on.Event, "--home", c.Home}, c.more(on)...)
 	h := handler{Type: "command", Command: c.Program, Args: words,
 		Timeout: int(on.Timeout.Seconds())}
 	if on.gate() {

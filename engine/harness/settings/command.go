@@ -21,6 +21,8 @@ type HookCommand struct {
 	// Wait is the time that a hook before a call may take, where the policy lets questions wait
 	// for a person; 0: as long as usual.
 	Wait time.Duration
+	// Key is the fingerprint of the person's key, which only their own settings have; empty: the ledger's own counts.
+	Key string
 	// Rules are the denials that agents are to apply themselves.
 	Rules []ClientRule
 }
@@ -28,10 +30,19 @@ type HookCommand struct {
 // line is the command as one line of a shell.
 func (c HookCommand) line(agent string, h Hook) string {
 	line := fmt.Sprintf("%s hook %s %s --home %s", c.word(c.Program), agent, h.Event, c.word(c.Home))
-	for _, word := range h.timeout() {
+	for _, word := range c.more(h) {
 		line += " " + word
 	}
 	return line
+}
+
+// more returns the words of a hook's command that not every hook has.
+func (c HookCommand) more(h Hook) []string {
+	words := h.timeout()
+	if c.Key != "" {
+		words = append(words, keyFlag, c.Key)
+	}
+	return words
 }
 
 // word is a path as one word of a shell. On Windows it has slashes, and quotes only
@@ -63,6 +74,9 @@ func (c HookCommand) check() error {
 			return fmt.Errorf("hook command needs an absolute path, not %q", path)
 		}
 	}
+	if c.Key != "" && !engine.IsFingerprint(c.Key) {
+		return fmt.Errorf("%q is not the fingerprint of a key", c.Key)
+	}
 	return nil
 }
 
@@ -82,8 +96,11 @@ func (h Hook) timeout() []string {
 	return []string{timeoutFlag, strconv.Itoa(int(h.Timeout.Seconds()))}
 }
 
-// timeoutFlag is the flag of `reviewer hook`.
-const timeoutFlag = "--timeout"
+// The flags of `reviewer hook`.
+const (
+	timeoutFlag = "--timeout"
+	keyFlag     = "--key"
+)
 
 // given returns hooks with the time that the command gives them.
 func (c HookCommand) given(hooks []Hook) []Hook {

@@ -49,6 +49,7 @@ type OwnHook struct {
 	Line     string   // in the shell form: the whole line
 	Timeout  int      // in the client's unit; 0: the client's default
 	Wait     int      // seconds that the command line tells the hook it has; 0: as long as usual
+	Key      string   // fingerprint of the person's key; empty: the ledger's own counts
 	Problems []string // what keeps the entry from failing closed, or from working
 	Open     bool     // a call runs when the program is missing or killed, and no entry on this system prevents it
 }
@@ -226,7 +227,7 @@ func ownEntry(agent string, raw json.RawMessage) *OwnHook {
 	} else if !isOwn(agent, h.Args) {
 		return nil
 	} else {
-		own.Home, own.Wait = flagValue(h.Args, "--home"), waitOf(h.Args)
+		own.Home, own.Wait, own.Key = flagValue(h.Args, "--home"), waitOf(h.Args), flagValue(h.Args, keyFlag)
 	}
 	if own == nil {
 		return nil
@@ -249,7 +250,8 @@ func ownWords(agent string, line []string) *OwnHook {
 	if i < 1 || !isOwn(agent, line[i:]) {
 		return nil
 	}
-	return &OwnHook{Form: "shell", Program: line[i-1], Home: flagValue(line[i:], "--home"), Wait: waitOf(line[i:])}
+	return &OwnHook{Form: "shell", Program: line[i-1], Home: flagValue(line[i:], "--home"), Wait: waitOf(line[i:]),
+		Key: flagValue(line[i:], keyFlag)}
 }
 
 // waitOf returns the seconds that words tell a hook it has; 0: as long as usual.

@@ -17,7 +17,7 @@ func pluginMark(agent string) string { return "// Written by `reviewer install "
 // pluginFormat is a file of code that the agent loads, and that starts the hook.
 func pluginFormat(h harness.Harness, text func(command ...string) string) Format {
 	f := ownFile(pluginMark(h.Name), func(c HookCommand) (string, error) {
-		return text(append([]string{c.Program, "hook", h.Name, "--home", c.Home}, c.given(hooksOf(h))[gateOf(h)].timeout()...)...), nil
+		return text(append([]string{c.Program, "hook", h.Name, "--home", c.Home}, c.more(c.given(hooksOf(h))[gateOf(h)])...)...), nil
 	})
 	f.Inspect = func(raw []byte, _ string) Findings { return pluginFindings(h, text, string(raw)) }
 	return f
@@ -37,7 +37,8 @@ func pluginFindings(h harness.Harness, text func(command ...string) string, raw 
 	}
 	var found Findings
 	for _, hook := range hooksOf(h) {
-		own := OwnHook{Event: hook.Event, Form: "plugin", Program: command[0], Home: flagValue(command, "--home"), Wait: waitOf(command)}
+		own := OwnHook{Event: hook.Event, Form: "plugin", Program: command[0], Home: flagValue(command, "--home"),
+			Wait: waitOf(command), Key: flagValue(command, keyFlag)}
 		own.Problems = pluginProblems(own, raw == text(command...))
 		found.Own = append(found.Own, own)
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
 // Where questions wait for a person, the hook before a call is given that time by the client and in
@@ -63,4 +65,44 @@ func fileWith(t *testing.T, l Layer, old []byte, c HookCommand) []byte {
 		t.Fatalf("%s: %v", l.Path, err)
 	}
 	return raw
+}
+
+// Where the hooks are given the fingerprint of a key, every one has it, and a later installation changes or removes it.
+func TestKey(t *testing.T) {
+	const one, two = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
+	for _, a := range Agents() {
+		found := 0
+		for _, name := range layerNames() {
+			for _, l := range a.Targets(linux(), name) {
+				usual := command("2.1.300")
+				with := func(key string) HookCommand {
+					c := usual
+					c.Key = key
+					return c
+				}
+				plain := fileWith(t, l, nil, usual)
+				first := fileWith(t, l, plain, with(one))
+				if back := fileWith(t, l, fileWith(t, l, first, with(two)), usual); !bytes.Equal(back, plain) {
+					t.Errorf("%s: installed without a key again:\n%s", l.Path, back)
+				}
+				if gone, err := l.Format.Uninstall(first); err != nil || bytes.Contains(gone, []byte(one)) {
+					t.Errorf("%s: after uninstalling (%v):\n%s", l.Path, err, gone)
+				}
+				if _, err := l.Format.Install(nil, with("x; rm -rf /")); err == nil && bytes.Contains(first, []byte(one)) {
+					t.Errorf("%s: a key that is none is written", l.Path)
+				}
+				if l.Format.Inspect == nil {
+					continue
+				}
+				for _, own := range l.Format.Inspect(first, usual.Client).Own {
+					if found++; own.Key != one || len(own.Problems) > 0 {
+						t.Errorf("%s: %s has the key %q: %v", l.Path, own.Event, own.Key, own.Problems)
+					}
+				}
+			}
+		}
+		if found == 0 && a.Name != harness.Copilot && a.Name != harness.Pi {
+			t.Errorf("%s: no hook was found", a.Name)
+		}
+	}
 }

@@ -24,7 +24,6 @@ const (
 	CodeDocument    = "bad_document"       // the body is not the expected document
 	CodeNoCode      = "no_approval_code"   // the approval code is missing, or none was set
 	CodeWrongCode   = "wrong_code"         // the approval code is wrong
-	CodeReplaced    = "code_replaced"      // the stored code is not the one recorded in the ledger
 	CodeLocked      = "locked"             // too many wrong codes
 	CodeAnswered    = "answered"           // the question has an answer
 	CodeStopped     = "stopped"            // the session was stopped
@@ -38,5 +37,5 @@ const (
 // Codes lists the codes of errors.
 func Codes() []string {
 	return []string{CodeHost, CodeBrowser, CodeToken, CodeNotFound, CodeMethod, CodeType, CodeTooLong, CodeDocument, CodeNoCode,
-		CodeWrongCode, CodeReplaced, CodeLocked, CodeAnswered, CodeStopped, CodeStale, CodeLate, CodeUnknown, CodeBusy, CodeUnavailable}
+		CodeWrongCode, CodeLocked, CodeAnswered, CodeStopped, CodeStale, CodeLate, CodeUnknown, CodeBusy, CodeUnavailable}
 }

@@ -24,13 +24,20 @@ import (
 const rightCode = "K7QM-2XRT-9BWD"
 
 // fakeCodes accepts one code.
-type fakeCodes struct{ err error }
+type fakeCodes struct {
+	err    error
+	store  code.Store
+	secret string // the code that it stands for
+}
 
-func (f *fakeCodes) Check(_ context.Context, given string) error {
-	if f.err == nil && given != rightCode {
-		return code.ErrWrong
+func (f *fakeCodes) UnlockFor(ctx context.Context, given string) (*code.Key, error) {
+	switch {
+	case f.err != nil:
+		return nil, f.err
+	case given != rightCode:
+		return nil, code.ErrWrong
 	}
-	return f.err
+	return f.store.Unlock(ctx, f.secret)
 }
 
 // bench is a server on a real port, and the log that it reads.
@@ -44,16 +51,26 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	return benchAt(t, t.TempDir())
+	return benchAt(t, t.TempDir(), nil)
 }
 
-func benchAt(t *testing.T, home string) *bench {
+// benchAt begins with a new code, which that of the bench before it signs.
+func benchAt(t *testing.T, home string, before *fakeCodes) *bench {
 	t.Helper()
 	token, err := Token(home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes := &fakeCodes{}
+	codes := &fakeCodes{store: code.Store{Log: &audit.Store{Dir: home}, Cheap: true}}
+	var old *code.Key
+	if before != nil {
+		if old, err = before.UnlockFor(t.Context(), rightCode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if codes.secret, err = codes.store.Set(t.Context(), "kim", old); err != nil {
+		t.Fatal(err)
+	}
 	s := &Server{Queue: queue.Queue{Log: &audit.Store{Dir: home}}, Token: token, Codes: codes, By: "kim", Events: NewHub(),
 		Mask: func(text string) (string, error) { return strings.ReplaceAll(text, "hunter2", "[masked]"), nil },
 		Review: func(_ context.Context, doc []byte) (*api.Review, error) {
@@ -109,7 +126,7 @@ func (b *bench) ask(session string, i int, wait time.Duration) approval.Request 
 func (b *bench) stop(session string) {
 	b.t.Helper()
 	key := engine.SessionKey{Harness: "claude-code", Session: session}
-	if err := b.server.Queue.Log.Control(context.Background(), key, engine.Control{Do: engine.ControlStop, Reason: "enough", By: "kim"}); err != nil {
+	if err := b.server.Queue.Log.Control(context.Background(), key, engine.Control{Do: engine.ControlStop, Reason: "enough", By: "kim"}, nil); err != nil {
 		b.t.Fatal(err)
 	}
 }

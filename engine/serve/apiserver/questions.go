@@ -12,6 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/approval"
 	"github.com/agent-reviewer/reviewer/engine/approval/code"
 	"github.com/agent-reviewer/reviewer/engine/approval/queue"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/serve/api"
 )
 
@@ -54,10 +55,12 @@ func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) (any, *r
 	if refused := read(r, &a); refused != nil {
 		return nil, refused
 	}
-	if refused := s.hasCode(w, r); refused != nil {
+	k, refused := s.unlock(w, r)
+	if refused != nil {
 		return nil, refused
 	}
-	answered, refused := s.record(r.Context(), r.PathValue("id"), a)
+	defer k.Wipe()
+	answered, refused := s.record(r.Context(), r.PathValue("id"), a, k)
 	if refused != nil {
 		return nil, refused
 	}
@@ -72,14 +75,16 @@ func (s *Server) answerQuestions(w http.ResponseWriter, r *http.Request) (any, *
 	if refused := checkBulk(&bulk); refused != nil {
 		return nil, refused
 	}
-	if refused := s.hasCode(w, r); refused != nil {
+	k, refused := s.unlock(w, r)
+	if refused != nil {
 		return nil, refused
 	}
+	defer k.Wipe()
 	all := api.BulkResults{Results: []api.BulkResult{}}
 	for i := range bulk.Answers {
 		b := &bulk.Answers[i]
 		one := api.BulkResult{ID: b.ID, Status: http.StatusOK}
-		answered, refused := s.record(r.Context(), b.ID, b.Answer())
+		answered, refused := s.record(r.Context(), b.ID, b.Answer(), k)
 		if one.Answered = answered; refused != nil {
 			one.Status, one.Refused = refused.status, &refused.Error
 		}
@@ -102,41 +107,40 @@ func checkBulk(bulk *api.Bulk) *refusal {
 	return nil
 }
 
-// hasCode checks the approval code of a request.
-func (s *Server) hasCode(w http.ResponseWriter, r *http.Request) *refusal {
+// unlock returns the key that the approval code of a request yields.
+func (s *Server) unlock(w http.ResponseWriter, r *http.Request) (*code.Key, *refusal) {
 	given := r.Header.Get(api.CodeHeader)
 	if given == "" || len(given) > 64 {
-		return refuse(http.StatusForbidden, api.CodeNoCode, "the approval code is missing",
+		return nil, refuse(http.StatusForbidden, api.CodeNoCode, "the approval code is missing",
 			"send the header "+api.CodeHeader+" with the code of `reviewer approvals code`")
 	}
-	err := s.Codes.Check(r.Context(), given)
+	k, err := s.Codes.UnlockFor(r.Context(), given)
 	if locked := new(code.LockedError); errors.As(err, &locked) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(locked.For/time.Second)+1))
-		return refuse(http.StatusTooManyRequests, api.CodeLocked, locked.Error(), "answer with `reviewer approvals` at a terminal")
+		return nil, refuse(http.StatusTooManyRequests, api.CodeLocked, locked.Error(), "answer with `reviewer approvals` at a terminal")
 	}
 	switch {
 	case errors.Is(err, code.ErrNone):
-		return refuse(http.StatusForbidden, api.CodeNoCode, "no approval code is set", "create one with `reviewer approvals code`")
+		return nil, refuse(http.StatusForbidden, api.CodeNoCode, "no approval code is set", "create one with `reviewer approvals code`")
+	case errors.Is(err, audit.ErrOtherKey), errors.Is(err, code.ErrSeen):
+		return nil, refuse(http.StatusForbidden, api.CodeNoCode, err.Error(), "see `reviewer doctor code`")
 	case errors.Is(err, code.ErrWrong):
-		return refuse(http.StatusForbidden, api.CodeWrongCode, err.Error(), "check it; `reviewer approvals code` creates a new one")
-	case errors.Is(err, code.ErrReplaced):
-		return refuse(http.StatusForbidden, api.CodeReplaced, err.Error(),
-			"find out who changed it, and create a new one with `reviewer approvals code`")
+		return nil, refuse(http.StatusForbidden, api.CodeWrongCode, err.Error(), "check it; `reviewer approvals code` creates a new one")
 	case err != nil:
-		return unavailable()
+		return nil, unavailable()
 	}
-	return nil
+	return k, nil
 }
 
-// record records an answer whose code was checked.
-func (s *Server) record(ctx context.Context, id string, a api.Answer) (*api.Answered, *refusal) {
+// record records an answer with the key of the person's code.
+func (s *Server) record(ctx context.Context, id string, a api.Answer, k *code.Key) (*api.Answered, *refusal) {
 	message, err := s.Mask(a.Message)
 	if err != nil {
 		return nil, unavailable()
 	}
 	// A client that hangs up does not decide whether the answer counts.
 	_, err = s.Queue.Answer(context.WithoutCancel(ctx), queue.Answer{ID: id, Digest: a.Digest, Approve: a.Approve,
-		Session: a.Session && a.Approve, Stop: a.Stop && !a.Approve, Message: message, By: s.By, Channel: channel})
+		Session: a.Session && a.Approve, Stop: a.Stop && !a.Approve, Message: message, By: s.By, Channel: channel, Signer: k})
 	s.Events.nudge()
 	answered := &api.Answered{ID: id, Approved: a.Approve, Session: a.Session && a.Approve, Stopped: a.Stop && !a.Approve, By: s.By}
 	if err == nil {

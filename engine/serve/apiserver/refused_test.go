@@ -118,10 +118,9 @@ func TestRefusedCodes(t *testing.T) {
 		status int
 		code   string
 	}{
-		"none is set":       {code.ErrNone, 403, api.CodeNoCode},
-		"the file replaced": {code.ErrReplaced, 403, api.CodeReplaced},
-		"too many":          {&code.LockedError{For: time.Minute}, 429, api.CodeLocked},
-		"a full disk":       {net.ErrClosed, 500, api.CodeUnavailable},
+		"none is set": {code.ErrNone, 403, api.CodeNoCode},
+		"too many":    {&code.LockedError{For: time.Minute}, 429, api.CodeLocked},
+		"a full disk": {net.ErrClosed, 500, api.CodeUnavailable},
 	} {
 		b.codes.err = c.err
 		status, h, text := b.request("POST", "/v1/approvals/"+q.ID+"/answer", api.Answer{Digest: q.Digest, Approve: true})

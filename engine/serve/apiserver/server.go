@@ -20,14 +20,15 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/engine/approval/code"
 	"github.com/agent-reviewer/reviewer/engine/approval/queue"
 	"github.com/agent-reviewer/reviewer/engine/serve/api"
 )
 
-// Codes checks approval codes.
+// Codes unlocks the person's key with approval codes.
 type Codes interface {
-	// Check returns why a code is refused: an error of engine/approval/code.
-	Check(ctx context.Context, code string) error
+	// UnlockFor returns why a code is refused: an error of engine/approval/code.
+	UnlockFor(ctx context.Context, code string) (*code.Key, error)
 }
 
 // Server answers requests. All fields but Counted and Busy are needed.

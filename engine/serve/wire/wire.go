@@ -36,6 +36,10 @@ const (
 // is more than `reviewer install` gives it by default.
 const TimeoutFlag = "--timeout"
 
+// KeyFlag names the flag of a hook with the fingerprint of the person's key: choices count only with that key, and with
+// those that follow from it.
+const KeyFlag = "--key"
+
 // MaxSocketPath is the longest path of a socket on every system, in bytes.
 const MaxSocketPath = 103
 
