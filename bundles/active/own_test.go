@@ -54,7 +54,7 @@ func acceptAll(t *testing.T, m Machine, k personsKey) {
 	}
 }
 
-// writeOwn makes the files those of the person's own policy; nil: there is no folder.
+// writeOwn makes the files those of the person's own policy; nil: the folder is missing.
 func writeOwn(t *testing.T, m Machine, files map[string]string) {
 	t.Helper()
 	dir := LayerDir(bundles.User, m.Home, "")

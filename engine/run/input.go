@@ -47,7 +47,7 @@ func (i *input) say(line []byte) error {
 	}
 	_ = i.to.SetWriteDeadline(time.Now().Add(time.Millisecond)) // pipes have one
 	_, err := i.to.Write(line)
-	_ = i.to.SetWriteDeadline(time.Time{}) // as above
+	_ = i.to.SetWriteDeadline(time.Time{}) // pipes have a deadline
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return ErrBusy
@@ -85,7 +85,7 @@ func (i *input) copy(from io.Reader) {
 			rest = append(rest[:0], rest[end:]...)
 		}
 		if err != nil {
-			_ = i.write(rest) // as above
+			_ = i.write(rest) // the command may read no more
 			i.close()
 			return
 		}

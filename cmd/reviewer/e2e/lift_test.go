@@ -291,7 +291,7 @@ func (m *machine) newest(ok func(*engine.Record) bool) *engine.Record {
 		}
 	}
 	if found == nil {
-		m.Fatal("there is no such record")
+		m.Fatal("the record was not found")
 	}
 	return found
 }

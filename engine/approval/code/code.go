@@ -2,8 +2,8 @@
 //
 // The agent runs as the same user, so it can read and write everything on disk. Therefore a person's
 // choices are signed with a key of which only the public half is stored, in the ledger. The other half is
-// computed from the code, slowly, whenever a person gives it: there is no file to copy or to
-// replace. Wrong codes are notes in the ledger, and the limit is computed from them, so that it
+// computed from the code, slowly, whenever a person gives it, so nothing on disk can be copied or
+// replaced. Wrong codes are notes in the ledger, and the limit is computed from them, so that it
 // applies after a restart.
 //
 // Out of scope: who may make a code and where it is typed (cmd/reviewer), what needs a signature

@@ -15,7 +15,7 @@ const (
 	sqlWord   sqlKind = iota // a keyword or a plain name, in capitals
 	sqlName                  // a name in quotes
 	sqlText                  // a string: its value
-	sqlNumber                //
+	sqlNumber                // a number
 	sqlPunct                 // one sign, or a comparison
 )
 

@@ -165,7 +165,7 @@ func (p *Proxy) join(client net.Conn, in *bufio.Reader, host net.Conn, c *Connec
 		written, _ := host.Write(early)
 		c.Sent += int64(written)
 	}
-	n, _ := io.Copy(host, client) // as above
+	n, _ := io.Copy(host, client) // an end by an error is an end
 	closeWrite(host)
 	c.Sent += n
 	c.Got = <-done

@@ -95,7 +95,7 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cmd.Wait()         //nolint:errcheck // it is killed
-	defer cmd.Process.Kill() //nolint:errcheck // as above
+	defer cmd.Process.Kill() //nolint:errcheck // it may have ended
 	for _, p := range List() {
 		if p.Pid != cmd.Process.Pid {
 			continue

@@ -12,9 +12,9 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
 	"gocloud.dev/blob"
-	_ "gocloud.dev/blob/azureblob" // azblob://
-	_ "gocloud.dev/blob/gcsblob"   // gs://
-	_ "gocloud.dev/blob/s3blob"    // s3://
+	_ "gocloud.dev/blob/azureblob" // opens azblob:// addresses
+	_ "gocloud.dev/blob/gcsblob"   // opens gs:// addresses
+	_ "gocloud.dev/blob/s3blob"    // opens s3:// addresses
 	"gocloud.dev/gcerrors"
 )
 
