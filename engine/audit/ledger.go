@@ -36,6 +36,11 @@ func (s *Store) ControlIf(
 	if files, err := chainFiles(dir); err != nil || len(files) == 0 {
 		return noSession(key, err)
 	}
+	workspace, _, err := s.Workspace(key)
+	if err != nil {
+		return err
+	}
+	s.underPolicy(&choice, workspace, signer)
 	return s.updateSigned(ctx, dir, signer, func(h *lockedChain) error {
 		if h.key = key; h.c.state.Empty() {
 			return noSession(key, nil)

@@ -220,6 +220,7 @@ func (s *Store) Act(ctx context.Context, choice engine.Control, signer Signer) e
 	if choice.Loosens() && signer == nil {
 		return ErrUnsigned
 	}
+	s.underPolicy(&choice, "", signer)
 	return s.ledgerSigned(ctx, signer, &engine.Record{Kind: engine.KindControl, T: s.now(), Control: &choice})
 }
 
@@ -336,13 +337,10 @@ func (h *lockedChain) sign(r *engine.Record) error {
 	choice := *r.Control
 	choice.Signed = &engine.Signature{Key: key.Fingerprint(), Home: known.home}
 	if s := r.Control.Signed; s != nil {
-		choice.Signed.Expires = s.Expires
+		choice.Signed.Expires, choice.Signed.Policy = s.Expires, s.Policy
 	}
 	if choice.Signed.Answers, err = h.s.answered(r); err != nil {
 		return err
-	}
-	if h.s.Policy != nil {
-		choice.Signed.Policy = h.s.Policy(h.c.state.Workspace)
 	}
 	r.Control = &choice
 	line, err := engine.EncodeLine(r)
@@ -359,6 +357,20 @@ func (h *lockedChain) sign(r *engine.Record) error {
 	}
 	choice.Signed.Sig = fmt.Sprintf("%x", h.signer.Sign(statement))
 	return nil
+}
+
+// underPolicy puts the digest of the active policy into the signature that a choice will have. It reads files, so no lock is
+// held.
+func (s *Store) underPolicy(choice *engine.Control, workspace string, signer Signer) {
+	if signer == nil || s.Policy == nil {
+		return
+	}
+	signed := engine.Signature{}
+	if choice.Signed != nil {
+		signed = *choice.Signed
+	}
+	signed.Policy = s.Policy(workspace)
+	choice.Signed = &signed
 }
 
 // answered returns the hash of the record that a choice is about; empty: it is about none, or the record is gone.

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"maps"
 	"net"
 	"os"
 	"strconv"
@@ -47,6 +48,9 @@ type callers struct {
 	runs map[tree.ID]bool
 }
 
+// maxCallers is the number of callers at which those that have ended are forgotten.
+const maxCallers = 64
+
 func (c *callers) add(client int) {
 	id := tree.Identify(tree.Parent(client))
 	if id == (tree.ID{}) {
@@ -56,6 +60,9 @@ func (c *callers) add(client int) {
 	defer c.mu.Unlock()
 	if c.runs == nil {
 		c.runs = map[tree.ID]bool{}
+	}
+	if len(c.runs) >= maxCallers { // most of them were shells that ran one hook
+		maps.DeleteFunc(c.runs, func(id tree.ID, _ bool) bool { return tree.Identify(int(id.Pid)) != id })
 	}
 	c.runs[id] = true
 }

@@ -1,9 +1,6 @@
 package signed
 
-import (
-	"reflect"
-	"time"
-)
+import "time"
 
 // Moment is a reading of two clocks of the system: Awake stands still while the machine sleeps, All does not.
 type Moment struct{ Awake, All time.Duration }
@@ -27,7 +24,7 @@ func (w *Window) Open(act *Act) {
 	if w.Limit <= 0 {
 		return
 	}
-	w.act, w.opened, w.locked = act, w.Clock(), private(act)
+	w.act, w.opened, w.locked = act, w.Clock(), act.Signer.Memory()
 	_ = lockMemory(w.locked) // not every user may keep memory out of swap space
 }
 
@@ -61,9 +58,4 @@ func (w *Window) Wipe() {
 	w.act.Signer.Wipe()
 	_ = unlockMemory(w.locked)
 	w.act, w.locked = nil, nil
-}
-
-// private returns the memory that holds the private part of a key, which the key keeps to itself.
-func private(act *Act) []byte {
-	return reflect.ValueOf(act.Signer).Elem().FieldByName("private").Bytes()
 }

@@ -45,7 +45,7 @@ func TestWindow(t *testing.T) {
 		now := Moment{Awake: 5 * hour, All: 9 * hour} // it slept before, too
 		w := Window{Limit: c.limit, Clock: func() Moment { return now }}
 		act := newAct(t)
-		memory := private(act)
+		memory := act.Signer.Memory()
 		w.Open(act)
 		now.Awake, now.All = now.Awake+c.awake, now.All+c.all
 		got, why := w.Act()

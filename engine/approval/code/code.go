@@ -62,6 +62,9 @@ func (k *Key) Key() engine.PersonKey { return k.person }
 // Sign signs a statement.
 func (k *Key) Sign(statement []byte) []byte { return ed25519.Sign(k.private, statement) }
 
+// Memory returns the memory that has the private part, for a process that keeps it out of swap space.
+func (k *Key) Memory() []byte { return k.private }
+
 // Wipe forgets the private part.
 func (k *Key) Wipe() { clear(k.private) }
 
