@@ -59,9 +59,14 @@ func (s *Store) choices() (*choices, error) {
 	}
 	known = &choices{from: s.Fingerprint, size: size,
 		stops: map[engine.SessionKey]StoppedChain{}, used: map[string]bool{}, given: map[given]bool{}}
+	number := int64(0)
 	for line, err := range lines(s.ledgerDir(), 0) {
 		if err != nil {
 			return nil, fmt.Errorf("read the choices of people in the ledger: %w", err)
+		}
+		if number++; line.N != number {
+			return nil, &Damage{File: line.File, Line: line.Number,
+				What: fmt.Sprintf("n is %d, not %d: lines were removed, repeated or moved", line.N, number)}
 		}
 		if known.home != "" && !concernsPeople(line.Raw) {
 			continue

@@ -407,3 +407,24 @@ func TestSignatureCovers(t *testing.T) {
 	}
 	t.Error("the choice is not in the log")
 }
+
+// A line of the ledger that the person signed counts at its place, and not a second time after it.
+func TestRepeatedLineOfTheLedger(t *testing.T) {
+	ctx := context.Background()
+	s, person := withKey(t)
+	mustAdd(t, s, testKey, pre("a"))
+	stop, resume := engine.Control{Do: engine.ControlStop, Reason: "enough"}, engine.Control{Do: engine.ControlResume, By: "anna"}
+	if err := errors.Join(s.Control(ctx, testKey, stop, nil), s.Control(ctx, testKey, resume, person)); err != nil {
+		t.Fatal(err)
+	}
+	length := int(stateOfSession(t, s, testKey).N)
+	if err := s.Control(ctx, testKey, stop, nil); err != nil {
+		t.Fatal(err)
+	}
+	rewrite(t, s, s.ledgerDir(), func(l []string) []string {
+		last := len(l) - 1 // it is empty
+		return append(l[:last:last], l[last-2], "")
+	})
+	rewrite(t, s, s.sessionDir(testKey), func(l []string) []string { return l[:length] })
+	refused(t, add(&Store{Dir: s.Dir, Now: s.Now}, testKey, pre("b")), "lines were removed, repeated or moved")
+}

@@ -210,6 +210,15 @@ func TestStopsAreNotEnded(t *testing.T) {
 			m.own()
 			m.choose(c)
 		}},
+		{name: "an earlier resumption again in the ledger, and the log cut", try: func(m *machine) {
+			m.byPerson(m.choice(engine.ControlResume))
+			resumed := m.lines(true)
+			length := len(m.lines(false))
+			m.must(m.log().Control(t.Context(), liftKey, engine.Control{Do: engine.ControlStop, Reason: "again"}, nil))
+			m.cut(false, length)
+			list := append(m.lines(true), "\n"+resumed[len(resumed)-1]+"\n")
+			m.must(os.WriteFile(m.chainFile(true), []byte(strings.Join(list, "")), 0o600))
+		}},
 		{name: "a keyframe without the stop", try: func(m *machine) { m.keyframe(false, func(h *history.State) { h.Stop = nil }) }},
 		{name: "a keyframe of a new session", try: func(m *machine) {
 			m.keyframe(false, func(h *history.State) {
