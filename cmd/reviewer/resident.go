@@ -71,7 +71,7 @@ func (r *resident) noteCodes(log *audit.Store, h harness.Harness, event string, 
 		switch {
 		case slices.Contains(r.shown, code):
 		case h.Phase(event) == engine.PhasePrompt:
-			r.shown = append([]shownCode{code}, r.shown...)
+			r.shown = append([]shownCode{code}, r.shown[:min(len(r.shown), maxShown-1)]...)
 		case len(r.shown) < maxShown:
 			r.shown = append(r.shown, code)
 		}
