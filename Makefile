@@ -74,10 +74,12 @@ race: ## the race detector over what runs in parallel; needs a C compiler
 
 lint: lint-go lint-rego lint-known
 
-lint-go: ## gofmt, go vet and staticcheck
+lint-go: ## gofmt, go vet (Windows and macOS too) and staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags "e2e bench manpages" ./cmd/...
+	GOOS=windows $(GO) vet -tags "e2e bench" ./...
+	GOOS=darwin $(GO) vet -tags "e2e bench" ./...
 	$(GO) run ./cmd/reviewer/structure -q
 	$(GO) run $(STATICCHECK) -tags "e2e bench sigstore cloud manpages" ./...
 
@@ -166,11 +168,9 @@ e2e-engines: ## simulations on a Spark cluster (an executor is killed), on Slurm
 programs: ## generate the rows of programs taken from an npm package; needs npm, tar and Node 20
 	$(GO) run ./cmd/reviewer/figrows
 
-cross: ## build for every platform; vet for Windows and macOS
+cross: ## build for every platform
 	@for t in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
 	  echo $$t; GOOS=$${t%/*} GOARCH=$${t#*/} $(BUILD) -o bin/$$t/ ./cmd/reviewer ./cmd/reviewer-hook || exit 1; done
-	GOOS=windows $(GO) vet -tags "e2e bench" ./...
-	GOOS=darwin $(GO) vet -tags "e2e bench" ./...
 
 # KEY is a file or env:NAME; without one, the release is refused unless ARGS has -unsigned.
 OUT ?= dist
