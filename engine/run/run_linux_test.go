@@ -155,7 +155,7 @@ func TestLimits(t *testing.T) {
 	}{
 		LimitTime:      {Limits{Time: 300 * time.Millisecond}, "sleep 1000", "more than 300ms"},
 		LimitMemory:    {Limits{Memory: 64 << 20}, `exec python3 -c 'import time; b = bytearray(400 << 20); time.sleep(1000)'`, "memory"},
-		LimitProcesses: {Limits{Processes: 8}, `for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 1000 & done; wait`, ""},
+		LimitProcesses: {Limits{Processes: 8}, `sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 1000 & done; wait'; exec sleep 1000`, ""},
 		LimitWritten:   {Limits{Written: 8 << 20}, `while :; do dd if=/dev/zero of=big bs=1M count=16 conv=fsync 2>/dev/null; done`, "wrote"},
 		LimitTokens:    {Limits{Tokens: 10}, "sleep 1000", "the model wrote 11 tokens, more than 10"},
 		LimitCost:      {Limits{Cost: 1.5}, "sleep 1000", "the run cost $2.00, more than $1.50"},
@@ -167,7 +167,7 @@ func TestLimits(t *testing.T) {
 		r := started(t, o)
 		held := r.Tree().Ways()
 		if name == LimitProcesses && held.Processes != "measured" {
-			// The kernel refuses the ninth, which the command reports itself.
+			// The kernel refuses the ninth, which ends the inner shell. The outer one waits, since the count goes with the run.
 			await.Until(t, "a process is refused", r.Tree().OutOfProcesses)
 			r.Stop("")
 			r.Wait()
