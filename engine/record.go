@@ -26,6 +26,7 @@ const (
 	ControlApprove      = "approve"       // a call that waits for an answer may run: Control.Record, Control.Digest
 	ControlDeny         = "deny"          // it does not run
 	ControlKey          = "key"           // the key with which the person signs from now on: Control.Key; none: no earlier one counts, nor what it permitted
+	ControlExpire       = "expire"        // what people wrote and allowed so far no longer makes policy milder: Control.Mode says how much of it
 	ControlUsed         = "used"          // a permission for one call was used up: Control.Record is the id of the permission's record
 
 	// Acts that concern the machine. Control.Digest is that of the whole act, and Control.Reason says it as it was shown.
@@ -41,6 +42,13 @@ const (
 const (
 	ResumeLimits    = "limits"    // lower limits, fewer tools, patterns that are found sooner
 	ResumeSupervise = "supervise" // a person is asked about every call that changes something
+)
+
+// What no longer makes policy milder after ControlExpire. Any other mode is as ExpireAll.
+const (
+	ExpireWords   = "words"   // what people wrote to the agent
+	ExpirePermits = "permits" // that, and their permissions, approvals and additions to the scope
+	ExpireAll     = "all"     // that, and what the results of calls showed
 )
 
 // SessionKey identifies a session.

@@ -61,8 +61,20 @@ func hookCommand(a *cli.App) *cobra.Command {
 			if code, done := outside(a); done {
 				return exitWith(code)
 			}
-			startResident(a)
-			return hook(cmd.Context(), a, onDisk(), h, hookCall{event, a.Key, elapsed(a), time.Duration(seconds) * time.Second})
+			began := time.Now().Add(-elapsed(a))
+			ready := startResident(a)
+			from, visit := onDisk(), &audit.Visit{Alone: wantsResident(a)}
+			from.store = func(a *cli.App) (*audit.Store, error) {
+				log, err := a.OpenStore()
+				if err == nil {
+					log.Visit = visit
+				}
+				return log, err
+			}
+			given := time.Duration(seconds) * time.Second
+			err := hook(cmd.Context(), a, from, h, hookCall{event, a.Key, elapsed(a), given})
+			tellResident(a, visit, ready, began.Add(max(given, h.Timeout(event))-margin/2))
+			return err
 		},
 	}
 	cmd.Flags().IntVar(&seconds, strings.TrimPrefix(wire.TimeoutFlag, "--"), 0,

@@ -238,6 +238,12 @@ func (r *resident) load(ctx context.Context, log *audit.Store, workspace string)
 
 // handle answers a client as `reviewer hook` would, with the client's environment.
 func (r *resident) handle(ctx context.Context, c serve.Client, q *wire.Request, pause *serve.Pause) *wire.Answer {
+	if len(q.Args) == 1 && q.Args[0] == wire.WroteCommand {
+		if !c.Confined && serve.Own(c.Pid) {
+			_ = r.read.Hear(r.home, bytes.NewReader(q.Input)) // lines that it does not name loosen nothing
+		}
+		return &wire.Answer{Status: wire.Answered}
+	}
 	agent, call, ok := hookArguments(q.Args)
 	h, known := harness.Find(agent)
 	if !ok || !known {

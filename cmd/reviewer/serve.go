@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -78,6 +79,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 				}
 				return err
 			}
+			serve.Ready()
 			if api != "" {
 				if _, err := r.serveAPI(ctx, a, api, s.Busy); err != nil {
 					return errors.Join(err, s.Close())
@@ -156,13 +158,43 @@ func serveUnit(a *cli.App, home, place, api string, off bool) error {
 }
 
 // startResident starts the resident process for the next event, if the client of this one
-// found none.
-func startResident(a *cli.App) {
-	if a.Env(wire.WhyVariable) == wire.NoneRunning && a.Env("REVIEWER_NO_RESIDENT") == "" && a.Detach != nil && a.Home != "" {
-		// If it cannot be started, hooks are slower, and no less safe. A project sets variables for
-		// the hook, so none is passed on.
-		_ = cli.DetachWith([]string{}, "serve", "--home", a.Home)
+// found none. ready ends once that process listens, or has ended; nil: none was started.
+func startResident(a *cli.App) (ready *os.File) {
+	if !wantsResident(a) || a.Detach == nil || a.Home == "" {
+		return nil
 	}
+	// If it cannot be started, hooks are slower, and no less safe. A project sets variables for
+	// the hook, so none is passed on.
+	ready, _ = cli.DetachReady(wire.ReadyVariable, "serve", "--home", a.Home)
+	return ready
+}
+
+// wantsResident reports whether a hook is to start the resident process, since its client found none.
+func wantsResident(a *cli.App) bool {
+	return a.Env(wire.WhyVariable) == wire.NoneRunning && a.Env("REVIEWER_NO_RESIDENT") == ""
+}
+
+// tellResident tells the resident process which lines this hook wrote, so that they count as a hook's. It waits for a process
+// that was started for that.
+func tellResident(a *cli.App, v *audit.Visit, ready *os.File, until time.Time) {
+	lines := v.Wrote()
+	if len(lines) == 0 || a.Home == "" || a.Env(wire.WhyVariable) == "" {
+		return
+	}
+	if ready != nil {
+		defer ready.Close() // nothing was written
+		if err := ready.SetReadDeadline(until); err != nil {
+			return
+		}
+		_, _ = ready.Read(make([]byte, 1)) // it ends when that process listens
+	}
+	input, err := json.Marshal(lines)
+	if err != nil {
+		return
+	}
+	home := filepath.Clean(a.Home)
+	// Without that process, the next one takes the lines for those of others: what they say may only make policy stricter.
+	_, _, _ = serve.Ask(home, &wire.Request{Home: home, Args: []string{wire.WroteCommand}, Input: input}, time.Until(until))
 }
 
 // noteResident records why the client of the resident process did not trust it or got no

@@ -29,6 +29,7 @@ type lockedChain struct {
 	must   bool                       // the line has to reach the disk
 	made   bool                       // a file was created: its folder has to reach the disk too
 	resave bool                       // the snapshot is wrong
+	before newest                     // of what is written
 	signer Signer                     // of a person's choices; nil: none is signed
 }
 
@@ -41,11 +42,20 @@ func (h *lockedChain) refresh() error {
 		return err
 	}
 	lost := lastLength{c.state.Chain, c.state.N}
-	if c.state.Empty() || !c.matchesDisk() {
+	folded := true
+	if h.s.Memory != nil {
 		known := false
-		c.seen, known = h.s.Memory.last(c.dir)
-		c.whole, c.loaded = h.s.Memory != nil && (!known || c.loaded), true
+		c.seen, known, folded = h.s.Memory.last(c.dir)
+		c.unheard(known)
+	}
+	if c.state.Empty() || !c.matchesDisk() {
+		c.whole, c.loaded = h.s.Memory != nil && (!folded || c.loaded), true
+		c.ends = ""
 		found, err := c.load(mac)
+		if err == nil && c.watched && !c.whole && c.state.N > c.seen.n { // what a snapshot or a keyframe covers was not seen
+			c.whole = true
+			found, err = c.load(mac)
+		}
 		if err != nil {
 			return c.forget(err)
 		}
@@ -57,7 +67,14 @@ func (h *lockedChain) refresh() error {
 	if err != nil {
 		return c.forget(err)
 	}
+	h.before = newest{c.state.N, c.end.Head}
 	return h.recover(torn, lost)
+}
+
+// newest is the number and the hash of a chain's newest line.
+type newest struct {
+	N    int64
+	Head string
 }
 
 // forget makes the next user of the chain load it from scratch.
@@ -279,6 +296,7 @@ func (h *lockedChain) writeLine(line []byte) error {
 // settle ends a hold: the lock is released before the slow part.
 func (h *lockedChain) settle() error {
 	h.s.Memory.keep(h.c)
+	h.s.Visit.add(h)
 	due, err := h.due()
 	h.lock.Close()
 	if due {

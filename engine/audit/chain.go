@@ -31,6 +31,10 @@ type chain struct {
 	whole  bool     // fold from the first line, and compare the keyframes
 	vain   []int64  // whole: records of choices that changed nothing for lack of a person's signature
 	seen   seen     // what this process read before
+
+	watched bool   // look for lines that no hook is known to have written
+	ends    string // what no longer makes policy milder because of them, as Control.Mode; empty: nothing
+	began   bool   // a hold has looked at the session's state
 }
 
 // end is the place after a chain's newest line.
@@ -380,6 +384,7 @@ func (c *chain) foldLine(line []byte) error {
 		return err
 	}
 	c.fold(r, line)
+	c.watch(r)
 	if c.whole && r.N == c.seen.n && r.Chain == c.seen.chain && c.end.Head != c.seen.head {
 		return c.damage("line %d differs from the one that was read before: the log was rewritten", r.N)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"sync"
 )
 
@@ -13,7 +14,8 @@ import (
 type Memory struct {
 	mu     sync.Mutex
 	ends   map[string]seen // by folder
-	before map[string]seen // of the process whose work this one continues
+	before map[string]seen // of the process whose work this one continues, or of hooks
+	parts  map[string][]Wrote
 }
 
 // seen is a line that a process knows.
@@ -21,25 +23,31 @@ type seen struct {
 	chain string
 	n     int64
 	head  string
+	from  int64 // lines up to this one are those of others
 }
 
-// last returns the newest line that was read of the chain in a folder, and whether this process folded it.
-func (m *Memory) last(dir string) (s seen, folded bool) {
-	if m == nil {
-		return seen{}, false
-	}
+// last returns the newest known line of the chain in a folder, and whether this process folded it.
+func (m *Memory) last(dir string) (s seen, known, folded bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s, folded = m.ends[dir]
-	if !folded {
-		s = m.before[dir]
+	if s, folded = m.ends[dir]; folded {
+		s, known = m.join(dir, s, true)
+		m.ends[dir] = s
+		return s, true, true
 	}
-	return s, folded
+	s, known = m.before[dir]
+	if s, known = m.join(dir, s, known); known {
+		if m.before == nil {
+			m.before = map[string]seen{}
+		}
+		m.before[dir] = s
+	}
+	return s, known, false
 }
 
 // keep remembers where a chain ends.
 func (m *Memory) keep(c *chain) {
-	if m == nil || c.state.Empty() {
+	if m == nil || c.state.Empty() || c.ends != "" {
 		return
 	}
 	m.mu.Lock()
@@ -47,7 +55,7 @@ func (m *Memory) keep(c *chain) {
 	if m.ends == nil {
 		m.ends = map[string]seen{}
 	}
-	m.ends[c.dir] = seen{c.state.Chain, c.state.N, c.end.Head}
+	m.ends[c.dir] = seen{chain: c.state.Chain, n: c.state.N, head: c.end.Head}
 }
 
 // handed is an entry of the file that hands a Memory over.
@@ -56,6 +64,7 @@ type handed struct {
 	Chain string `json:"chain"`
 	N     int64  `json:"n"`
 	Head  string `json:"head"`
+	From  int64  `json:"from,omitempty"`
 }
 
 // Write writes what m knows for the process that continues.
@@ -63,8 +72,13 @@ func (m *Memory) Write(w io.Writer) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var list []handed
-	for dir, s := range m.ends {
-		list = append(list, handed{dir, s.chain, s.n, s.head})
+	known := maps.Clone(m.before)
+	if known == nil {
+		known = map[string]seen{}
+	}
+	maps.Copy(known, m.ends)
+	for dir, s := range known {
+		list = append(list, handed{dir, s.chain, s.n, s.head, s.from})
 	}
 	return json.NewEncoder(w).Encode(list)
 }
@@ -79,7 +93,7 @@ func (m *Memory) Read(r io.Reader) error {
 	defer m.mu.Unlock()
 	m.before = map[string]seen{}
 	for _, h := range list {
-		m.before[h.Dir] = seen{h.Chain, h.N, h.Head}
+		m.before[h.Dir] = seen{h.Chain, h.N, h.Head, h.From}
 	}
 	return nil
 }

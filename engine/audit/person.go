@@ -284,6 +284,9 @@ func (h *lockedChain) followLedger() error {
 	if h.key == (engine.SessionKey{}) || h.c.state.Empty() {
 		return nil
 	}
+	if err := h.heed(); err != nil {
+		return err
+	}
 	known, err := h.s.choices()
 	if err != nil {
 		return err

@@ -50,6 +50,7 @@ type Store struct {
 	SealKey       string                        // file with an ed25519 private key (PKCS #8, PEM) that signs seals; empty: no signatures
 	Fingerprint   string                        // of the person's key, as the hook has it: only keys that follow from it count; empty: the first
 	Memory        *Memory                       // of a process that lasts; nil: it reads a chain for one event
+	Visit         *Visit                        // of a process that answers one event; nil: nobody learns what it writes
 	Policy        func(workspace string) string // digest of the active policy, for signatures; nil: it is left out
 	Random        io.Reader                     // of chain ids and the MAC key; nil: crypto/rand
 	Now           func() int64                  // Unix milliseconds of the store's own records; nil: the clock

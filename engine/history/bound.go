@@ -40,11 +40,12 @@ func (h *State) fixedSize() int {
 		n += a.fixedSize()
 	}
 	n += terminalsSize(h.Terminals) + h.Typing.size()
-	n += sum(h.Code, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
+	n += sum(h.Code, (*writtenCode).size) + sum(h.Dropped, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
 	n += takenSize(h) + len(h.Questions)*questionSize + h.formsSize()
 	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
 	n += sum(h.Interventions, (*intervention).size) + listSize(h.Closed) + sum(h.Checkpoints, (*checkpoint).size)
-	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowance).size)
+	n += sum(h.Denials, (*denial).size) + sum(h.Forgiven, (*denial).size)
+	return n + sum(h.Calls, (*callEntry).size) + sum(h.Allowed, (*allowance).size)
 }
 
 // fixedSize is an upper bound for the agent without its ring.
@@ -161,6 +162,9 @@ func (s *goalState) size() int {
 	n := 60 + listSize(s.Names) + len(s.Words) + listSize(s.Scope)
 	for _, i := range s.Intents {
 		n += len(i) + 3
+	}
+	for _, c := range s.Lifted {
+		n += len(c.Kind) + len(c.What) + 36
 	}
 	for _, c := range s.Constraints {
 		n += len(c.Kind) + len(c.What) + 36

@@ -55,9 +55,13 @@ func (h *State) forgive(g *engine.Goal) {
 		return
 	}
 	h.Denials = slices.DeleteFunc(h.Denials, func(d denial) bool {
-		return slices.ContainsFunc(g.Names, d.named) && !slices.ContainsFunc(g.Constraints, func(c engine.Constraint) bool {
+		forgiven := slices.ContainsFunc(g.Names, d.named) && !slices.ContainsFunc(g.Constraints, func(c engine.Constraint) bool {
 			return c.Kind != engine.ConstraintLift && (c.What == "" || d.named(c.What))
 		})
+		if forgiven {
+			h.Forgiven = keepLast(append(h.Forgiven, d), maxForgiven)
+		}
+		return forgiven
 	})
 }
 

@@ -61,6 +61,7 @@ func (h *State) foldNote(r *engine.Record) {
 func (h *State) foldPrompt(r *engine.Record) {
 	h.closeCalls("")
 	h.Prompts++
+	h.Before += h.FileOps
 	h.FileOps = 0
 	h.resetSpent()
 	h.PromptAt, h.PromptN = h.Actions, r.N
@@ -94,6 +95,8 @@ func (h *State) foldControl(r *engine.Record) {
 		h.foldKey(r.Control.Key)
 	case engine.ControlUsed:
 		h.foldUsed(r.Control.Record)
+	case engine.ControlExpire:
+		h.expire(r.Control.Mode)
 	case engine.ControlStop, engine.ControlAbort:
 		if h.Stop == nil || !h.Stop.Final {
 			h.Stop = &Stopped{N: r.N, T: max(h.T, r.T), Reason: engine.ClipJSON(r.Control.Reason, reasonLength),

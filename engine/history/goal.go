@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ const (
 	maxNames       = 32
 	maxWords       = 64
 	maxConstraints = 24 // and one for each of ConstraintKinds
+	maxLifted      = 8  // those before are lifted for good
 	maxScope       = 16
 )
 
@@ -83,7 +85,11 @@ func (s *goalState) constrain(c engine.Constraint) {
 		return
 	case c.Kind == engine.ConstraintLift:
 		s.Constraints = slices.DeleteFunc(s.Constraints, func(o trackedConstraint) bool {
-			return c.What == "" || o.What == c.What || string(o.Kind) == c.What
+			lifted := c.What == "" || o.What == c.What || string(o.Kind) == c.What
+			if lifted {
+				s.Lifted = keepLast(append(s.Lifted, o.Constraint), maxLifted)
+			}
+			return lifted
 		})
 		return
 	}
@@ -200,4 +206,67 @@ func (s *goalState) addScope(path string) {
 	if path != "" {
 		s.Scope = keepLast(appendOnce(s.Scope, truncateKey(path)), maxScope)
 	}
+}
+
+// Bounds of what can count again. They belong to FoldVersion.
+const (
+	maxForgiven = 8 // denials
+	maxDropped  = 4 // files of code
+)
+
+// Heeds reports whether what people wrote makes policy milder.
+func (h *State) Heeds() bool {
+	g := &h.Goals
+	return h.PromptN > 0 || g.known() || len(g.Lifted)+len(h.Forgiven) > 0 || h.Marks[labelPerson] != "" ||
+		slices.ContainsFunc(h.Forms, func(f formEntry) bool { return f.Person+f.Approved > 0 }) ||
+		slices.ContainsFunc(h.Code, func(w writtenCode) bool { return w.Agreed }) ||
+		slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.Agreed })
+}
+
+// expire ends what makes policy milder. What makes it stricter stays.
+func (h *State) expire(mode string) {
+	h.expireWords()
+	if mode == engine.ExpireWords {
+		return
+	}
+	h.dropPermits()
+	if mode == engine.ExpirePermits {
+		return
+	}
+	h.Code, h.Dropped = keepLast(append(h.Dropped, h.Code...), maxWritten), nil
+	delete(h.Marks, labelOwn)
+	h.Trees, h.Hosts, h.Rolled = nil, "", nil
+	for i := range h.Paths {
+		if p := &h.Paths[i]; p.State == engine.LedgerCreated {
+			p.State = engine.LedgerWritten
+		}
+	}
+}
+
+func (h *State) expireWords() {
+	g := &h.Goals
+	g.Intents, g.Names, g.Words = nil, nil, ""
+	for i := range g.Constraints {
+		g.Constraints[i].Later = nil
+	}
+	for _, c := range g.Lifted {
+		g.constrain(c)
+	}
+	g.Lifted = nil
+	h.Denials = keepLast(append(h.Forgiven, h.Denials...), maxDenials)
+	slices.SortStableFunc(h.Denials, func(a, b denial) int { return cmp.Compare(a.N, b.N) })
+	h.Forgiven = nil
+	delete(h.Marks, labelPerson)
+	h.Forms = slices.DeleteFunc(h.Forms, func(f formEntry) bool { return f.Refused == 0 })
+	for i := range h.Forms {
+		h.Forms[i].Person, h.Forms[i].Approved = 0, 0
+	}
+	for i := range h.Code {
+		h.Code[i].Agreed = false
+	}
+	for i := range h.Paths {
+		h.Paths[i].Agreed = false
+	}
+	h.FileOps, h.Before = h.FileOps+h.Before, 0
+	h.PromptAt, h.PromptN = 0, 0
 }

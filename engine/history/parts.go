@@ -32,6 +32,7 @@ type goalState struct {
 	Names       []string            `json:"n,omitempty"` // most recent last
 	Words       string              `json:"w,omitempty"` // 8 digits each, most recent last
 	Constraints []trackedConstraint `json:"c,omitempty"`
+	Lifted      []engine.Constraint `json:"l,omitempty"` // most recent last
 	Scope       []string            `json:"s,omitempty"` // paths that a person added by hand
 }
 

@@ -85,7 +85,8 @@ type State struct {
 	Late     *lateEntry        `json:"late,omitempty"`     // what a review found after the answer, and the agent was not told yet
 	Actions  int64             `json:"actions"`
 	Prompts  int64             `json:"prompts"`
-	FileOps  int64             `json:"file_ops"` // since the last prompt, as for what is spent
+	FileOps  int64             `json:"file_ops"`         // since the last prompt, as for what is spent
+	Before   int64             `json:"before,omitempty"` // as FileOps, of the prompts before
 	spent
 	Denied    int64                   `json:"denied"`
 	DeniedRow int64                   `json:"denied_row"`
@@ -97,8 +98,9 @@ type State struct {
 	Agents    []*agentState           `json:"agents"` // most recent last
 	Paths     []pathEntry             `json:"paths"`  // most recent last
 	Denials   []denial                `json:"denials"`
-	Allowed   []allowance             `json:"allowed"` // most recent last
-	Asked     int64                   `json:"asked"`   // see AnswerCounts
+	Forgiven  []denial                `json:"forgiven,omitempty"` // because of what a person wrote, most recent last
+	Allowed   []allowance             `json:"allowed"`            // most recent last
+	Asked     int64                   `json:"asked"`              // see AnswerCounts
 	Approved  int64                   `json:"approved"`
 	Refused   int64                   `json:"refused"`
 	Overruled int64                   `json:"overruled"`
@@ -116,6 +118,7 @@ type State struct {
 	Committed bool                    `json:"committed,omitempty"`  // part of a secret is in a commit that was not pushed
 	Fired     map[string]int64        `json:"fired"`                // finding with a level -> how many events had it
 	Code      []writtenCode           `json:"code,omitempty"`       // that policy objected to, most recent last
+	Dropped   []writtenCode           `json:"dropped,omitempty"`    // that is gone, as results of calls showed
 	Running   []startedEntry          `json:"running,omitempty"`    // processes, most recent last
 	Taken     []takenFrom             `json:"taken,omitempty"`      // how far other sessions were read, most recent last
 	Forms     []formEntry             `json:"forms,omitempty"`      // answers of people by the form of the call, most recent last

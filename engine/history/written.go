@@ -139,17 +139,15 @@ func (h *State) dropCode(pre int64, a *engine.Action) {
 		return
 	}
 	h.Code = slices.DeleteFunc(h.Code, func(w writtenCode) bool {
-		return w.N < pre && slices.ContainsFunc(a.Code, func(c engine.Code) bool {
+		dropped := w.N < pre && (slices.ContainsFunc(a.Code, func(c engine.Code) bool {
 			return c.Digest == "" && !c.Part && w.Key == truncateKey(c.Path)
-		})
-	})
-	if len(a.Commands) > 1 {
-		return
-	}
-	h.Code = slices.DeleteFunc(h.Code, func(w writtenCode) bool {
-		return w.N < pre && slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
+		}) || len(a.Commands) <= 1 && slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
 			return e.Certainty == engine.CertaintyExact && truncateKey(e.Place()) == w.Key && replaced(&e)
-		})
+		}))
+		if dropped {
+			h.Dropped = keepLast(append(h.Dropped, w), maxDropped)
+		}
+		return dropped
 	})
 }
 

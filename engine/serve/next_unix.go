@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
 
 // nextEnv names the file descriptor from which a process reads what the one before it hands over.
@@ -46,4 +48,11 @@ func TakeOver(take func(io.Reader) error) error {
 	f := os.NewFile(uintptr(fd), "memory")
 	defer f.Close()
 	return errors.Join(os.Unsetenv(nextEnv), take(f))
+}
+
+// Ready tells the process that started this one, if it waits, that this one listens.
+func Ready() {
+	if fd, err := strconv.Atoi(os.Getenv(wire.ReadyVariable)); err == nil {
+		_ = errors.Join(os.Unsetenv(wire.ReadyVariable), syscall.Close(fd)) // the other one would wait until its own limit
+	}
 }

@@ -7,3 +7,6 @@ func HandOver(string, func(io.Writer) error) error { return nil }
 
 // TakeOver does nothing.
 func TakeOver(func(io.Reader) error) error { return nil }
+
+// Ready does nothing.
+func Ready() {}

@@ -82,19 +82,19 @@ func (c *callers) live() bool {
 
 // descends reports whether one of the processes above another one runs the same program file as this process.
 func descends(pid int) bool {
-	own, err := os.Stat("/proc/self/exe")
-	if err != nil {
-		return false
-	}
 	for range maxAbove {
-		if pid = tree.Parent(pid); pid == 0 {
-			return false
-		}
-		if file, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe"); err == nil && os.SameFile(own, file) {
-			return true
+		if pid = tree.Parent(pid); pid == 0 || Own(pid) {
+			return pid != 0
 		}
 	}
 	return false
+}
+
+// Own reports whether a process runs the same program file as this one.
+func Own(pid int) bool {
+	own, err := os.Stat("/proc/self/exe")
+	file, err2 := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe")
+	return err == nil && err2 == nil && os.SameFile(own, file)
 }
 
 // maxAbove limits the processes above a client.

@@ -30,6 +30,10 @@ const requestWait = 10 * time.Second
 // maxRequests bounds the requests that are answered at the same time; others wait.
 const maxRequests = 64
 
+// lookEvery is how often the process looks whether its program was replaced: what it remembers is handed over then, and not
+// while a client waits.
+const lookEvery = 10 * time.Second
+
 // Client is the process that asks.
 type Client struct {
 	Pid int
@@ -123,17 +127,19 @@ func (s *Server) Serve(ctx context.Context) error {
 
 // watch ends the process when it is no longer needed.
 func (s *Server) watch(ctx context.Context, end func()) {
-	if s.Idle == 0 {
-		return
+	every := lookEvery
+	if s.Idle > 0 {
+		every = min(every, max(s.Idle/10, 10*time.Millisecond))
 	}
-	tick := time.NewTicker(max(s.Idle/10, 10*time.Millisecond))
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if s.active.Load() == 0 && time.Since(time.Unix(0, s.last.Load())) > s.Idle && !s.callers.live() {
+			idle := s.Idle > 0 && s.active.Load() == 0 && time.Since(time.Unix(0, s.last.Load())) > s.Idle
+			if s.Stale != nil && s.Stale() || idle && !s.callers.live() {
 				end()
 				return
 			}

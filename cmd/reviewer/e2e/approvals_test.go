@@ -34,13 +34,14 @@ func TestQuestionsWait(t *testing.T) {
 		s.install("user")
 		s.must(os.MkdirAll(filepath.Join(s.state, "policy", "rules", "shop"), 0o700))
 		s.must(os.WriteFile(filepath.Join(s.state, "policy", "rules", "shop", "release.yaml"), []byte(releaseRule), 0o600))
-		s.configure("approvals: {queue: always, wait_seconds: 15}\n")
+		s.configure("approvals: {queue: always, wait_seconds: 40}\n")
 		s.personCode()
-		done := make(chan []string, 1)
+		done, over := make(chan []string, 1), make(chan struct{})
 		go func() {
-			done <- s.answerQuestions([]string{"approve", "ID"}, []string{"deny", "ID", "--message", "use the staging host"})
+			done <- s.answerQuestions(over, []string{"approve", "ID"}, []string{"deny", "ID", "--message", "use the staging host"})
 		}()
 		run := s.prompt(Script{Shell("touch first"), Shell("touch second"), Shell("touch third")})
+		close(over)
 		if failed := <-done; len(failed) > 0 {
 			t.Fatal(failed)
 		}
@@ -65,9 +66,10 @@ func TestStopEndsQuestions(t *testing.T) {
 		s.must(os.WriteFile(filepath.Join(s.state, "policy", "rules", "shop", "release.yaml"), []byte(releaseRule), 0o600))
 		s.configure("approvals: {queue: always, wait_seconds: 30}\n")
 		s.personCode()
-		done := make(chan []string, 1)
-		go func() { done <- s.answerQuestions([]string{"stop"}) }()
+		done, over := make(chan []string, 1), make(chan struct{})
+		go func() { done <- s.answerQuestions(over, []string{"stop"}) }()
 		s.prompt(Script{Shell("touch first"), Shell("echo 2 > second")})
+		close(over)
 		if failed := <-done; len(failed) > 0 {
 			t.Fatal(failed)
 		}
@@ -80,15 +82,21 @@ func TestStopEndsQuestions(t *testing.T) {
 }
 
 // answerQuestions answers one question after another, as a person at another terminal does,
-// and returns what failed.
-func (s *stage) answerQuestions(answers ...[]string) (failed []string) {
+// and returns what failed. It ends with the run.
+func (s *stage) answerQuestions(over <-chan struct{}, answers ...[]string) (failed []string) {
 	answered := ""
 	for _, answer := range answers {
-		id := ""
-		if !await.Holds(func() bool {
+		id, ended := "", false
+		await.Holds(func() bool {
+			select {
+			case <-over:
+				ended = true
+			default:
+			}
 			id = s.waitingQuestion()
-			return id != "" && id != answered
-		}) {
+			return ended || id != "" && id != answered
+		})
+		if id == "" || id == answered {
 			return append(failed, "no question waits")
 		}
 		answered = id

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -299,5 +300,41 @@ func TestQuestionsAreNotAnswered(t *testing.T) {
 func approved(h *history.State) {
 	for i := range h.Questions {
 		h.Questions[i].State, h.Questions[i].At = "approved", h.N
+	}
+}
+
+// What a program writes into the log as a person's words widens nothing.
+func TestForgedWordsWidenNothing(t *testing.T) {
+	words := func(m *machine) {
+		m.add(false, &engine.Record{Kind: engine.KindPrompt, Phase: engine.PhasePrompt, Event: &engine.EventFacts{Name: "UserPromptSubmit",
+			Goal: &engine.Goal{Names: []string{"~/garden", m.home + "/garden/plan.txt"}, Intents: []engine.Intent{engine.IntentFix}}}})
+	}
+	kill := func(m *machine) { m.endPrograms() }
+	for name, steps := range map[string][]func(*machine){
+		"while the resident process runs": {words}, "and the resident process is killed": {words, kill}, "after it was killed": {kill, words},
+		"with the end of what they say": {words, func(m *machine) { m.choose(engine.Control{Do: engine.ControlExpire, Of: "x"}) }},
+	} {
+		for user, uid := range users() {
+			t.Run(name+" "+user, func(t *testing.T) {
+				m := newMachine(t, uid)
+				m.write(filepath.Join(m.home, "garden", "plan.txt"), "roses\n")
+				edit := func() string {
+					calls++
+					return m.hook(true, "PreToolUse", map[string]any{"tool_name": "Edit", "tool_use_id": fmt.Sprintf("call%d", calls),
+						"tool_input": map[string]any{"file_path": filepath.Join(m.home, "garden", "plan.txt"), "old_string": "roses", "new_string": "beans"}})
+				}
+				m.start()
+				before := edit()
+				if !strings.Contains(before, `"ask"`) {
+					t.Fatalf("an edit in another folder is not asked about: %s", before)
+				}
+				for _, step := range steps {
+					step(m)
+				}
+				if after := edit(); !strings.Contains(after, `"ask"`) && !denied(after) {
+					t.Errorf("after forged words: %s", after)
+				}
+			})
+		}
 	}
 }

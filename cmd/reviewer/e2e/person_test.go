@@ -4,11 +4,12 @@ package e2e
 
 import (
 	"context"
-	"github.com/agent-reviewer/reviewer/engine/approval/code"
-	"github.com/agent-reviewer/reviewer/engine/audit"
 	"os/exec"
 	"runtime"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/approval/code"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 )
 
 // decide runs a command that only a person may give: one that wants a terminal
@@ -25,6 +26,7 @@ func (s *stage) personCode() string {
 		made, err := (&code.Store{Log: &audit.Store{Dir: s.state}, Cheap: true}).Set(context.Background(), "kim", nil)
 		s.must(err)
 		s.code = made
+		s.answer(s.code, "policy", "accept", "--home", s.state) // from now on it counts only as the person accepted it
 	}
 	return s.code
 }

@@ -29,8 +29,16 @@ const (
 	WhyVariable     = "REVIEWER_RESIDENT"   // why the resident process was not used
 	ElapsedVariable = "REVIEWER_ELAPSED_MS" // how long ago the event arrived, in milliseconds
 
-	NoneRunning = "none" // as a reason: there is no resident process
+	NoneRunning = "none" // as a reason: there is no resident process, or it is about to end
 )
+
+// WroteCommand is the argument of a request by a hook that reviewed its event itself: the input says which lines it wrote to
+// the log.
+const WroteCommand = "wrote"
+
+// ReadyVariable names the file descriptor that a process which starts the resident one waits for: it is closed once that
+// one listens.
+const ReadyVariable = "REVIEWER_READY_FD"
 
 // TimeoutFlag names the flag of a hook that says how many seconds the agent gives it, if that
 // is more than `reviewer install` gives it by default.
