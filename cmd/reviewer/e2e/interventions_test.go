@@ -18,6 +18,9 @@ func (s *stage) configure(text string) {
 	s.must(err)
 	s.must(os.WriteFile(path, append(before, text...), 0o600))
 	s.ok("config", "check", "--home", s.state)
+	if s.code != "" {
+		s.acceptPolicy()
+	}
 }
 
 // made lists the interventions of the session: kind and issue.

@@ -68,8 +68,8 @@ func attempt(t *testing.T, commands []string) *stage {
 	s := newStage(t)
 	s.args = Bypass()
 	s.env = append(s.env, "TMUX_TMPDIR="+filepath.Dir(s.Home))
-	s.personCode()
 	s.install("user")
+	s.answer(s.personCode(), "install", "claude-code", "--user", "--home", s.state, "--enforcement", "enforce") // now with the key
 	return s
 }
 

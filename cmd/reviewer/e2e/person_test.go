@@ -26,9 +26,15 @@ func (s *stage) personCode() string {
 		made, err := (&code.Store{Log: &audit.Store{Dir: s.state}, Cheap: true}).Set(context.Background(), "kim", nil)
 		s.must(err)
 		s.code = made
-		s.answer(s.code, "policy", "accept", "--home", s.state) // from now on it counts only as the person accepted it
+		s.acceptPolicy()
 	}
 	return s.code
+}
+
+// acceptPolicy has the person accept their own policy, which counts only so once there is a code.
+func (s *stage) acceptPolicy() {
+	s.t.Helper()
+	s.answer(s.code, "policy", "accept", "--home", s.state)
 }
 
 // answer does the same, and types a line when it is asked.

@@ -66,7 +66,6 @@ func TestSelfApprovals(t *testing.T) {
 			s.must(os.MkdirAll(filepath.Join(s.state, "policy", "rules", "shop"), 0o700))
 			s.must(os.WriteFile(filepath.Join(s.state, "policy", "rules", "shop", "release.yaml"), []byte(releaseRule), 0o600))
 			s.configure("approvals: {queue: always, wait_seconds: 60}\n")
-			s.personCode()
 			address := s.serve()
 			answer := s.ask("touch first")
 			defer s.end(answer)
