@@ -456,7 +456,8 @@ func (h *State) asks(c *callEntry, r *engine.Record) {
 }
 
 // answerForm counts a person's answer to a call, as far as its outcome shows it. A failure shows
-// nothing. A call that was assumed to be refused and ran was not refused.
+// nothing. A call that was assumed to be refused and ran was not refused. Nobody approves anything in a session to which no
+// person wrote: any program can report its events.
 func (h *State) answerForm(c *callEntry, o engine.Outcome, t int64) {
 	if c.Form == "" {
 		return
@@ -466,6 +467,9 @@ func (h *State) answerForm(c *callEntry, o engine.Outcome, t int64) {
 	}
 	switch o {
 	case engine.OutcomeRan:
+		if h.Prompts == 0 {
+			return
+		}
 		h.countForm(c, t, formEntry{Approved: 1})
 	case engine.OutcomeDenied, engine.OutcomeUnknown:
 		h.countForm(c, t, formEntry{Refused: 1})
