@@ -301,13 +301,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	if e.Phase == engine.PhasePrompt && !a.CalledBy(h) {
 		e = unverifiedPrompt(e)
 	}
-	repeated := sourceOf(a, h, store, &e)
-	if repeated != "" {
-		e = unverifiedPrompt(e)
-		e.Unverified = repeated
-		repeated = "reviewer: this prompt does not count as yours, since " + repeated + ". What it forbids is forbidden. " +
-			"If you typed it, write it in other words."
-	}
+	e, repeats := unrepeated(a, h, store, e)
 	if err := checkState(a, h, &e, store); err != nil {
 		return failure(h, e.Name, err.Error())
 	}
@@ -324,7 +318,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	case engine.PhasePrompt:
 		answer.Person = codes.AtPrompt()
 	}
-	answer.Person = strings.Trim(answer.Person+"\n"+repeated, "\n")
+	answer.Person = strings.Trim(answer.Person+"\n"+repeats, "\n")
 	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)
 	checkpointcmd.StartExpire(a, store, e.Phase)
 	out := reply{decision: string(answer.Effect), slow: answer.Slow, early: answer.Early, session: e.Harness + "/" + e.Session,
@@ -355,6 +349,18 @@ func unverifiedPrompt(e engine.Event) engine.Event {
 	e.Phase = engine.PhaseOther
 	e.Unverified = "the client did not pass on this prompt itself, so it is not a person's input"
 	return e
+}
+
+// unrepeated treats a prompt as one that nobody typed if its text comes from elsewhere, and returns what the person is told then.
+func unrepeated(a *cli.App, h harness.Harness, store *audit.Store, e engine.Event) (engine.Event, string) {
+	source := sourceOf(a, h, store, &e)
+	if source == "" {
+		return e, ""
+	}
+	e = unverifiedPrompt(e)
+	e.Unverified = source
+	return e, "reviewer: this prompt does not count as yours, since " + source + ". What it forbids is forbidden. " +
+		"If you typed it, write it in other words."
 }
 
 // sourceOf returns where a prompt comes from that nobody may have typed: a call gave the same text to something that can pass it
