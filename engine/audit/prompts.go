@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -13,6 +14,8 @@ type spoken struct {
 	size   int64                     // of the ledger when it was read
 	latest map[string]*engine.Record // by digest of the text: the note that counts longest
 }
+
+const digestsOfLine = 256 // a line of the ledger has room for twice as many of 16 digits
 
 const dayMS = 24 * 60 * 60 * 1000
 
@@ -30,10 +33,13 @@ func (s *Store) notePrompts(ctx context.Context, r *engine.Record) error {
 	if r.Prompts == nil || r.Event == nil || r.Answer != nil && r.Answer.Effect == engine.Block {
 		return nil
 	}
-	texts := *r.Prompts
-	texts.Of, texts.Tool = r.ID(), engine.ClipJSON(r.Event.Tool, 64)
-	return s.ledger(ctx, &engine.Record{Kind: engine.KindNote, T: r.T, Session: r.Session, Harness: r.Harness,
-		Note: &engine.Note{What: engine.NotePromptTexts, Prompts: &texts}})
+	var notes []*engine.Record
+	for macs := range slices.Chunk(r.Prompts.MACs, digestsOfLine) {
+		notes = append(notes, &engine.Record{Kind: engine.KindNote, T: r.T, Session: r.Session, Harness: r.Harness,
+			Note: &engine.Note{What: engine.NotePromptTexts, Prompts: &engine.PromptTexts{MACs: macs, Days: r.Prompts.Days,
+				Of: r.ID(), Tool: engine.ClipJSON(r.Event.Tool, 64)}}})
+	}
+	return s.ledger(ctx, notes...)
 }
 
 // PromptSource returns a call whose text a prompt repeats, by digests of the prompt and its parts. Nil: there is none, or its

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -11,9 +12,10 @@ import (
 )
 
 const (
-	maxPromptDigests = 256 // of one call: they fit a line of the ledger
-	promptDigest     = 16  // hexadecimal digits
-	longParagraph    = 40  // characters of a paragraph that counts without the rest of the text
+	maxPromptDigests = 4096 // of one call
+	maxJoined        = 32   // words of one command
+	promptDigest     = 16   // hexadecimal digits
+	longParagraph    = 40   // characters of a paragraph that counts without the rest of the text
 )
 
 // PromptDigests returns keyed digests of a text as a whole, and of each of its paragraphs that is long enough not to be the same
@@ -52,9 +54,6 @@ func encloses(line string) bool {
 // each text are kept: whoever passes on a text passes on all of its parts.
 func (r *toolReader) promptTexts(mac func([]byte) string) *engine.PromptTexts {
 	texts, days := r.promptArgs()
-	if len(r.spoken) > 0 {
-		days = 0
-	}
 	var found [][]string
 	for _, text := range append(texts, r.spoken...) {
 		found = append(found, PromptDigests(mac, text))
@@ -76,7 +75,7 @@ func (r *toolReader) promptTexts(mac func([]byte) string) *engine.PromptTexts {
 
 // promptArgs returns the arguments that can become prompts by the rows of the tool, and within how many days; 0: any number.
 func (r *toolReader) promptArgs() (texts []string, days int64) {
-	limited := true
+	limited := true // also of code that the tool runs
 	for _, row := range append([]rows.Tool{r.tool.row}, r.tool.added...) {
 		if row.Prompts == nil {
 			continue
@@ -99,8 +98,15 @@ func promptsIn(set *rows.Set, s abstract.Script) []string {
 		return nil
 	}
 	var list []string
-	for _, c := range s.Commands { // others write what it reads
-		list = append(append(list, c.Operands...), strings.Join(c.Operands, " "))
+	for _, c := range s.Commands {
+		switch {
+		case slices.Contains(receivers, c.Name):
+			list = append(append(list, c.Operands...), joined(c.Operands)...)
+		case onlyPrints(c.Name): // it can be its input
+			list = append(append(list, c.Operands...), strings.Join(c.Operands, " "))
+		default:
+			continue
+		}
 		for _, flag := range c.Flags {
 			if _, value, ok := strings.Cut(flag, "="); ok {
 				list = append(list, value)
@@ -108,6 +114,9 @@ func promptsIn(set *rows.Set, s abstract.Script) []string {
 		}
 	}
 	for _, o := range s.Origins {
+		if !slices.Contains(receivers, path.Base(o.Name.Text)) {
+			continue
+		}
 		for _, a := range o.Args {
 			list = append(list, a.Text)
 		}
@@ -120,10 +129,28 @@ func promptsIn(set *rows.Set, s abstract.Script) []string {
 			return true
 		})
 	}
+	for i, text := range list {
+		for _, end := range []string{"^M", "^J", `\n`, `\r`} { // Enter, as terminals write it
+			list[i] = strings.TrimSuffix(list[i], end)
+		}
+		if strings.HasPrefix(text, "-") || len(list[i]) < 2 {
+			list[i] = ""
+		}
+	}
 	slices.Sort(list)
-	return slices.DeleteFunc(slices.Compact(list), func(text string) bool {
-		return len(text) < 2 || strings.HasPrefix(text, "-")
-	})
+	return slices.Compact(list)
+}
+
+// joined returns what a program makes of several words when it joins them, to the last or the one before, which may be a key.
+func joined(words []string) []string {
+	words = words[:min(len(words), maxJoined)]
+	var list []string
+	for end := max(0, len(words)-1); end <= len(words); end++ {
+		for begin := range end {
+			list = append(list, strings.Join(words[begin:end], " "), strings.Join(words[begin:end], ""))
+		}
+	}
+	return list
 }
 
 // plainText returns the parts of a word that mean themselves.

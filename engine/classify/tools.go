@@ -245,7 +245,9 @@ func (r *toolReader) fetch(url string) {
 // run adds what code would do to what the tool does.
 func (r *toolReader) run(s abstract.Script) {
 	base := len(r.script.Commands)
-	r.spoken = append(r.spoken, promptsIn(r.in.Rows, s)...)
+	if r.spoken = append(r.spoken, promptsIn(r.in.Rows, s)...); len(r.spoken) > maxPromptDigests {
+		r.opaque("budget", "prompts")
+	}
 	if showsSecret(s.Tree) {
 		r.script.Signals[engine.SignalCredential] = true
 	}

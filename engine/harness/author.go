@@ -33,6 +33,10 @@ func (a author) read(d document, e *engine.Event) error {
 			return err
 		}
 	}
+	if a.key != "" && e.Agent != "" {
+		e.Phase, e.Unverified = engine.PhaseOther, "nobody typed this prompt: it is for a sub-agent"
+		return nil
+	}
 	if a.key == "" || !d.has(a.key) {
 		return nil
 	}

@@ -202,6 +202,7 @@ func TestDecodeAccepts(t *testing.T) {
 		{"prompt with a source of another type", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":["user"]}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Unverified != "" }},
 		{"prompt with two sources", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":"user sdk"}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Unverified != "" }},
 		{"prompt of an SDK", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":"sdk"}`, func(e engine.Event) bool { return e.Phase == engine.PhasePrompt && !e.Typed }},
+		{"prompt of a sub-agent", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":"user","agent_id":"a1"}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Unverified != "" && !e.Typed }},
 		{"prompt without a source", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on."}`, func(e engine.Event) bool { return e.Phase == engine.PhasePrompt && !e.Typed }},
 	} {
 		e, err := DecodeClaudeCode(c.event, []byte(c.in), "")

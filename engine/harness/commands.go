@@ -12,7 +12,7 @@ import (
 // Limits of reading the commands of a client.
 const (
 	maxCommandNames = 20000
-	maxCommandFiles = 1000
+	maxCommandFiles = 4000
 	maxCommandBytes = 64 << 10
 	maxCommandDepth = 4
 )
@@ -53,6 +53,9 @@ func (c *commandSearch) below(name string, depth int) string {
 	if info.IsDir() {
 		entries, _ := os.ReadDir(name) // the client cannot read the others either
 		for _, entry := range entries {
+			if slices.Contains([]string{"node_modules", ".git"}, entry.Name()) {
+				continue // of a skill's program
+			}
 			if found := c.below(filepath.Join(name, entry.Name()), depth+1); found != "" {
 				return found
 			}

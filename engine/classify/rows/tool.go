@@ -34,8 +34,8 @@ type Tool struct {
 
 // Prompts names the arguments of a tool whose texts a client can later pass to an agent as if a person had typed them.
 type Prompts struct {
-	Args string `json:"args" yaml:"args"`                     // names of arguments, separated by spaces
-	Days int64  `json:"days,omitempty" yaml:"days,omitempty"` // days within which that can happen; absent: any number
+	Args string `json:"args,omitempty" yaml:"args"` // names of arguments, separated by spaces; absent: code that the tool runs has the texts
+	Days int64  `json:"days,omitempty" yaml:"days"` // days within which that can happen; absent: any number
 }
 
 // Plan names the arguments of a tool that contain the agent's list of sub-tasks. Without list
