@@ -38,12 +38,15 @@ func TestPromptSource(t *testing.T) {
 		"more than a line can say": {[]*engine.Record{spokenCall("1", engine.Allow, 2, many...)}, many[len(many)-1:], 1000, "2"},
 	} {
 		s := testStore(t)
+		s.Now = func() int64 { return 1000 }
 		key := engine.SessionKey{Harness: "claude-code", Session: "s1"}
 		if got, err := s.PromptSource(c.ask, c.at); got != nil || err != nil {
 			t.Errorf("%s, before: %v, %v", name, got, err)
 		}
 		err := s.Update(t.Context(), key, func(tail history.Tail) error {
-			if err := tail.Append(openRecord()); err != nil {
+			open := openRecord()
+			open.T = 1000
+			if err := tail.Append(open); err != nil {
 				return err
 			}
 			for _, r := range c.calls {
