@@ -26,7 +26,7 @@ type spokenStep struct {
 	tool string // a call, with its arguments
 	args string
 
-	file string // is written by the person, below the workspace or ~/; empty: none
+	file string // is written by the person, in the workspace or ~/; empty: none
 	text string
 
 	prompt string
@@ -42,8 +42,8 @@ const (
 	otherText = "Then tell the team which of the customers get their money back, and how much that is."
 )
 
-func typed(text string) spokenStep { return spokenStep{prompt: text, person: true} }
-func noted(text string) spokenStep { return spokenStep{prompt: text, from: "gave the same text"} }
+func typedText(text string) spokenStep { return spokenStep{prompt: text, person: true} }
+func noted(text string) spokenStep     { return spokenStep{prompt: text, from: "gave the same text"} }
 
 func called(tool string, args any) spokenStep {
 	b, err := json.Marshal(args)
@@ -70,27 +70,27 @@ var cron = called("CronCreate", object{"cron": "0 9 * * *", "prompt": longText, 
 // comes back.
 func TestWhoseWords(t *testing.T) {
 	for name, steps := range map[string][]spokenStep{
-		"nothing was scheduled":              {typed(longText)},
+		"nothing was scheduled":              {typedText(longText)},
 		"a schedule":                         {cron, noted(longText)},
 		"a schedule, again and again":        {cron, noted(longText), noted(longText).after(3), noted(longText).after(3)},
 		"a schedule in another session":      {cron, noted(longText).in("s2")},
 		"another client of this home":        {cron, noted(longText).of(harness.Codex)},
-		"a schedule that is over":            {cron, typed(longText).after(31)},
+		"a schedule that is over":            {cron, typedText(longText).after(31)},
 		"a schedule that was deleted":        {cron, called("CronDelete", object{"id": "a"}), noted(longText)},
-		"a schedule that is made anew":       {cron, cron.after(20), noted(longText).after(20)},
-		"other words":                        {cron, typed("Look through the orders of last week.")},
+		"a schedule that is made again":      {cron, cron.after(20), noted(longText).after(20)},
+		"other words":                        {cron, typedText("Look through the orders of last week.")},
 		"other white space":                  {cron, noted("  " + strings.ReplaceAll(longText, " ", "\n ") + "\r\n")},
 		"a wake-up":                          {called("ScheduleWakeup", object{"delaySeconds": 600, "prompt": "go on"}), noted("go on")},
-		"a wake-up that is over":             {called("ScheduleWakeup", object{"delaySeconds": 600, "prompt": "go on"}), typed("go on").after(3)},
-		"a short text in a longer one":       {called("ScheduleWakeup", object{"prompt": "go on"}), typed("go on with the tests")},
-		"typed first, scheduled afterwards":  {typed(longText), cron, noted(longText)},
-		"typed first, in the same words":     {typed(longText), typed(longText)},
+		"a wake-up that is over":             {called("ScheduleWakeup", object{"delaySeconds": 600, "prompt": "go on"}), typedText("go on").after(3)},
+		"a short text in a longer one":       {called("ScheduleWakeup", object{"prompt": "go on"}), typedText("go on with the tests")},
+		"typed first, scheduled afterwards":  {typedText(longText), cron, noted(longText)},
+		"typed first, in the same words":     {typedText(longText), typedText(longText)},
 		"one equal paragraph":                {cron, noted("Hello.\n\n" + longText + "\n\nThanks.")},
 		"one equal paragraph of two":         {called("CronCreate", object{"prompt": longText + "\n\n" + otherText}), noted("Now:\n\n" + otherText)},
 		"a paragraph that is enclosed":       {cron, noted("<scheduled id=\"1\">\n" + longText + "\n</scheduled>")},
 		"a paragraph between fences":         {cron, noted("Do this:\n```text\n" + longText + "\n```")},
-		"a short equal paragraph":            {called("CronCreate", object{"prompt": "Run the tests.\n\n" + longText}), typed("Run the tests.\n\nThen commit.")},
-		"a sentence inside a paragraph":      {cron, typed("My colleague wrote: " + longText)},
+		"a short equal paragraph":            {called("CronCreate", object{"prompt": "Run the tests.\n\n" + longText}), typedText("Run the tests.\n\nThen commit.")},
+		"a sentence inside a paragraph":      {cron, typedText("My colleague wrote: " + longText)},
 		"a message to a team mate":           {called("SendMessage", object{"to": "a1", "message": "yes, go on"}), noted("yes, go on").in("s2")},
 		"a message that is an object":        {called("SendMessage", object{"to": "a1", "message": object{"text": longText}}), noted(longText)},
 		"an agent that an agent starts":      {called("Agent", object{"description": "x", "prompt": longText}), noted(longText).in("s3")},
@@ -106,8 +106,8 @@ func TestWhoseWords(t *testing.T) {
 		"keys for a terminal":                {bashed(`tmux send-keys -t 0 'yes, go on' Enter`), noted("yes, go on")},
 		"keys for a window":                  {bashed(`xdotool type "yes, go on"`), noted("yes, go on")},
 		"a word for a client":                {bashed(`claude -p continue`), noted("continue")},
-		"a word beside a client":             {bashed(`git commit -m wip; claude -p "yes, go on"`), typed("commit")},
-		"a client long ago":                  {bashed(`claude -p "yes, go on"`), typed("yes, go on").after(31)},
+		"a word next to a client":            {bashed(`git commit -m wip; claude -p "yes, go on"`), typedText("commit")},
+		"a client long ago":                  {bashed(`claude -p "yes, go on"`), typedText("yes, go on").after(31)},
 		"many words before":                  {bashed("claude -p " + strings.Repeat("'aa' ", 500) + "'yes, go on'"), noted("yes, go on")},
 		"a crontab with a client":            {bashed(`echo '0 9 * * * claude -p "yes, go on"' | crontab -`), noted("yes, go on")},
 		"a timer with a client":              {bashed(`systemd-run --user --on-active=10m claude -p "yes, go on"`), noted("yes, go on")},
@@ -121,10 +121,10 @@ func TestWhoseWords(t *testing.T) {
 		"literal keys":                       {bashed(`tmux send-keys -l -t 0 'yes, go on'; tmux send-keys -t 0 Enter`), noted("yes, go on")},
 		"screen":                             {bashed(`screen -S a -X stuff "yes, go on^M"`), noted("yes, go on")},
 		"a paste buffer":                     {bashed(`tmux set-buffer "yes, go on"; tmux paste-buffer -t 0`), noted("yes, go on")},
-		"a program that starts no client":    {bashed(`echo "yes, go on" > notes.txt`), typed("yes, go on")},
-		"a file that an agent reads":         {called("Read", object{"file_path": "/srv/notes.txt"}), typed("/srv/notes.txt")},
-		"a call that was denied":             {bashed(`rm -rf / ; claude -p "yes, go on"`), typed("yes, go on")},
-		"an unknown schedule of an MCP":      {called("mcp__own__remind", object{"prompt": longText}), typed(longText)},
+		"a program that starts no client":    {bashed(`echo "yes, go on" > notes.txt`), typedText("yes, go on")},
+		"a file that an agent reads":         {called("Read", object{"file_path": "/srv/notes.txt"}), typedText("/srv/notes.txt")},
+		"a call that was denied":             {bashed(`rm -rf / ; claude -p "yes, go on"`), typedText("yes, go on")},
+		"an unknown schedule of an MCP":      {called("mcp__own__remind", object{"prompt": longText}), typedText(longText)},
 		"the client says a person typed it":  {cron, {prompt: longText, source: "user", person: true}},
 		"the client says an SDK sent it":     {cron, {prompt: longText, source: "sdk", from: "gave the same text"}},
 		"an SDK sends other words":           {cron, {prompt: otherText, source: "sdk", person: true}},
@@ -134,12 +134,12 @@ func TestWhoseWords(t *testing.T) {
 		"the client says something new":      {{prompt: longText, source: "dream"}},
 		"a command of the project":           {{file: ".claude/commands/deploy.md", text: "---\ndescription: x\n---\nyes, deploy it\n"}, {prompt: "yes, deploy it", from: "deploy.md has the same text"}},
 		"a command with arguments":           {{file: ".claude/commands/ops/fix.md", text: longText + "\n\nIssue: $ARGUMENTS\n"}, {prompt: longText + "\n\nIssue: 12", from: "fix.md has the same text"}},
-		"the line that names a command":      {{file: ".claude/commands/deploy.md", text: longText}, typed("/deploy prod")},
+		"the line that names a command":      {{file: ".claude/commands/deploy.md", text: longText}, typedText("/deploy prod")},
 		"a skill of the home directory":      {{file: "~/.claude/skills/ship/SKILL.md", text: "---\nname: ship\n---\n" + longText}, {prompt: longText, from: "SKILL.md has the same text"}},
-		"a command of another client":        {{file: ".claude/commands/deploy.md", text: longText}, typed(longText).of(harness.Codex)},
+		"a command of another client":        {{file: ".claude/commands/deploy.md", text: longText}, typedText(longText).of(harness.Codex)},
 		"a command in TOML":                  {{file: ".gemini/commands/ship.toml", text: "description = \"x\"\nprompt = \"\"\"yes, ship it\"\"\"\n"}, {prompt: "yes, ship it", from: "ship.toml has the same text", client: harness.Gemini}},
-		"a file that is no command":          {{file: ".claude/commands/deploy.bin", text: longText}, typed(longText)},
-		"a file elsewhere":                   {{file: "docs/deploy.md", text: longText}, typed(longText)},
+		"a file of another kind":             {{file: ".claude/commands/deploy.bin", text: longText}, typedText(longText)},
+		"a file elsewhere":                   {{file: "docs/deploy.md", text: longText}, typedText(longText)},
 		"the submitted line of an expansion": {called("cron_create", object{"prompt": longText}).of(harness.Qwen), {prompt: longText, line: "/report", person: true, client: harness.Qwen}},
 		"the submitted line is scheduled":    {called("cron_create", object{"prompt": "/report"}).of(harness.Qwen), {prompt: longText, line: "/report", from: "gave the same text", client: harness.Qwen}},
 	} {
@@ -155,14 +155,14 @@ func TestWhoseWords(t *testing.T) {
 // TestWordsOfAnotherHome: a home knows what its own calls said.
 func TestWordsOfAnotherHome(t *testing.T) {
 	newSpokenHome(t).do(t, "0", cron)
-	newSpokenHome(t).do(t, "1", typed(longText))
+	newSpokenHome(t).do(t, "1", typedText(longText))
 }
 
 // TestWordsThatForbid: a text that nobody typed forbids, and neither names, asks for nor lifts anything.
 func TestWordsThatForbid(t *testing.T) {
 	home := newSpokenHome(t)
 	text := "Fix ../billing/total.go. Don't delete anything."
-	home.do(t, "0", typed("Don't touch shop.txt."))
+	home.do(t, "0", typedText("Don't touch shop.txt."))
 	home.do(t, "1", called("CronCreate", object{"prompt": text}))
 	home.do(t, "2", noted(text))
 	lift := "You can change shop.txt again."
@@ -180,7 +180,7 @@ func TestWordsThatForbid(t *testing.T) {
 		slices.Contains(state.Goals.Intents, engine.IntentFix) {
 		t.Errorf("names %q, intents %q", state.Goals.Names, state.Goals.Intents)
 	}
-	home.do(t, "5", typed("Yes, you can change shop.txt again."))
+	home.do(t, "5", typedText("Yes, you can change shop.txt again."))
 	if n := len(home.state(t, "s1").Goals.Constraints); n != 1 {
 		t.Errorf("%d constraints after the person lifted one", n)
 	}

@@ -456,8 +456,7 @@ func (h *State) asks(c *callEntry, r *engine.Record) {
 }
 
 // answerForm counts a person's answer to a call, as far as its outcome shows it. A failure shows
-// nothing. A call that was assumed to be refused and ran was not refused. Nobody approves anything in a session to which no
-// person wrote: any program can report its events.
+// nothing. A call that was assumed to be refused and ran was not refused.
 func (h *State) answerForm(c *callEntry, o engine.Outcome, t int64) {
 	if c.Form == "" {
 		return
@@ -467,9 +466,6 @@ func (h *State) answerForm(c *callEntry, o engine.Outcome, t int64) {
 	}
 	switch o {
 	case engine.OutcomeRan:
-		if h.Prompts == 0 {
-			return
-		}
 		h.countForm(c, t, formEntry{Approved: 1})
 	case engine.OutcomeDenied, engine.OutcomeUnknown:
 		h.countForm(c, t, formEntry{Refused: 1})
@@ -499,12 +495,16 @@ func (h *State) dropForm() {
 }
 
 // Answers returns what people answered in the session to calls of a form, by permission mode.
-// A session that forgot refusals counts as one that refused the form.
+// A session that forgot refusals counts as one that refused the form. That a call ran shows no approval in a session to which
+// no person wrote: any program can report its events.
 func (h *State) Answers(form string) []engine.FormAnswers {
 	var list []engine.FormAnswers
 	id := prefix(h.Chain, 8)
 	for _, f := range h.Forms {
 		if f.Form == form && form != "" {
+			if h.Prompts == 0 {
+				f.Approved = 0
+			}
 			list = append(list, engine.FormAnswers{Session: id, Mode: f.Mode, Person: f.Person, Inferred: f.Approved,
 				Refused: f.Refused, First: f.T, Last: f.Last})
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // What the client reports of a command is the line that was typed. A prompt that repeats what the agent scheduled is not a
-// person's, and the person is told so.
+// person's, and the person learns why.
 func TestWhoseWords(t *testing.T) {
 	s := newStage(t)
 	s.install("user")
