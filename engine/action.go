@@ -44,7 +44,7 @@ type Facts struct {
 // PromptTexts are keyed digests of texts that a call gave to something that can pass them to an agent as a prompt: a schedule,
 // another agent, the command line of a client. Nobody typed such a prompt.
 type PromptTexts struct {
-	MACs []string `json:"macs"`           // 16 hexadecimal digits each: of each text, and of its long paragraphs and lines
+	MACs []string `json:"macs"`           // 16 hexadecimal digits each: of each text and of its long paragraphs
 	Days int64    `json:"days,omitempty"` // days within which it can become a prompt; absent: any number
 	Of   string   `json:"of,omitempty"`   // id of the call's record
 	Tool string   `json:"tool,omitempty"` // of the call
