@@ -171,6 +171,9 @@ func (c *rowCheck) tool(names string, row rows.Tool, n *yaml.Node) {
 		c.p.wrong(nodes["go"], "go: unknown function %s", engine.Suggest(row.Go, rows.ToolFunctions()))
 	}
 	c.arguments(row.Args, nodes["args"])
+	if p := row.Prompts; p != nil && (p.Days < 0 || p.Days == 0 && strings.TrimSpace(p.Args) == "") {
+		c.p.wrong(nodes["prompts"], "prompts: expected names of arguments in args, a number of days, or both")
+	}
 	for i, s := range row.Do {
 		c.toolStep(names, s, nodes["do"].Content[i])
 	}

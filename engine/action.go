@@ -37,6 +37,17 @@ type Facts struct {
 	Action *Action // nil for events without an action (a prompt, a session's start)
 	Args   string  // MAC of the raw arguments' canonical bytes; shows whether what ran is what was approved
 	Cut    []Cut   // what was shortened
+
+	Prompts *PromptTexts // texts of the call that can become prompts; nil: none can
+}
+
+// PromptTexts are keyed digests of texts that a call gave to something that can pass them to an agent as a prompt: a schedule,
+// another agent, the command line of a client. Nobody typed such a prompt.
+type PromptTexts struct {
+	MACs []string `json:"macs"`           // 16 hexadecimal digits each: of each text and of its long paragraphs
+	Days int64    `json:"days,omitempty"` // days within which it can become a prompt; absent: any number
+	Of   string   `json:"of,omitempty"`   // id of the call's record
+	Tool string   `json:"tool,omitempty"` // of the call
 }
 
 // Cut records what was shortened to fit a record, so that nothing is lost

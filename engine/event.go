@@ -48,7 +48,8 @@ type Event struct {
 	Project     string          // the project folder, where the agent names one
 	Mode        string          // the agent's permission mode
 	PromptID    string
-	Prompt      string  // the person's text, PhasePrompt only
+	Prompt      string  // PhasePrompt: the person's text; with Unverified: somebody else's, which can only forbid
+	Typed       bool    // PhasePrompt: the client says that a person typed it
 	Result      *Result // PhasePost only
 	LastMessage string  // the agent's last message, PhaseStop only
 	Again       bool    // PhaseStop: a hook answered an earlier stop, so the agent continued

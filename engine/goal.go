@@ -11,6 +11,23 @@ type Goal struct {
 	Constraints []Constraint `json:"constraints,omitempty"` // what the prompt forbids
 }
 
+// Forbids returns what is left of the goal of a prompt that nobody typed: it can only forbid. Nil: nothing is left.
+func (g *Goal) Forbids() *Goal {
+	if g == nil {
+		return nil
+	}
+	var list []Constraint
+	for _, c := range g.Constraints {
+		if c.Kind != ConstraintLift {
+			list = append(list, c)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return &Goal{Constraints: list}
+}
+
 // Intent is a kind of work that a person asks for.
 type Intent string
 

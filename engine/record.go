@@ -60,6 +60,7 @@ func NewRecord(e Event, f Facts, t int64) *Record {
 	rec := &Record{
 		Kind: kindOf(e.Phase), T: t, Session: e.Session, Agent: e.AgentName(), Call: e.Call,
 		Harness: e.Harness, Phase: e.Phase, Event: &f.Event, Action: f.Action, Cut: f.Cut,
+		Prompts: f.Prompts,
 	}
 	if e.Unverified != "" && rec.Kind == KindNote {
 		rec.Note = &Note{What: "unverified", Detail: e.Unverified}
@@ -171,6 +172,8 @@ type Record struct {
 	// State is the state of the fold before this line, in keyframes only. Its
 	// form is internal to the fold.
 	State json.RawMessage `json:"state,omitempty"`
+
+	Prompts *PromptTexts `json:"-"` // of a call, until the ledger has them
 }
 
 // By identifies what decided: digests that replay looks up.
@@ -275,10 +278,15 @@ type Seal struct {
 
 // Note is any other recorded fact.
 type Note struct {
-	What    string   `json:"what"` // recovered, undecodable, unverified, duplicate, executed_differs, purge, policy, request, of `reviewer run`: unreviewed, connection, refused, denied, unexpected, run; or an agent's event
+	What    string   `json:"what"` // recovered, undecodable, unverified, duplicate, executed_differs, purge, policy, request, prompt_texts, of `reviewer run`: unreviewed, connection, refused, denied, unexpected, run; or an agent's event
 	Detail  string   `json:"detail,omitempty"`
 	Request *Request `json:"request,omitempty"` // what: request
+
+	Prompts *PromptTexts `json:"prompts,omitempty"` // what: prompt_texts
 }
+
+// NotePromptTexts is the kind of a note of the ledger about texts that can become prompts.
+const NotePromptTexts = "prompt_texts"
 
 // NoteRequest is the kind of a note about a call that the agent is about to ask a person about.
 const NoteRequest = "request"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -312,6 +313,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	if e.Phase == engine.PhasePrompt && !a.CalledBy(h) {
 		e = unverifiedPrompt(e)
 	}
+	e, repeats := unrepeated(a, h, store, e)
 	if err := checkState(a, h, &e, store); err != nil {
 		return failure(h, e.Name, err.Error())
 	}
@@ -328,6 +330,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	case engine.PhasePrompt:
 		answer.Person = codes.AtPrompt()
 	}
+	answer.Person = strings.Trim(answer.Person+"\n"+repeats, "\n")
 	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)
 	checkpointcmd.StartExpire(a, store, e.Phase)
 	out := reply{decision: string(answer.Effect), slow: answer.Slow, early: answer.Early, session: e.Harness + "/" + e.Session,
@@ -353,11 +356,50 @@ func checkState(a *cli.App, h harness.Harness, e *engine.Event, store *audit.Sto
 }
 
 // unverifiedPrompt treats a prompt as text from an unknown program. It is recorded,
-// but has no effect.
+// and can only forbid something.
 func unverifiedPrompt(e engine.Event) engine.Event {
-	e.Phase, e.Prompt = engine.PhaseOther, ""
+	e.Phase = engine.PhaseOther
 	e.Unverified = "the client did not pass on this prompt itself, so it is not a person's input"
 	return e
+}
+
+// unrepeated treats a prompt as one that nobody typed if its text comes from elsewhere, and returns what the person is told then.
+func unrepeated(a *cli.App, h harness.Harness, store *audit.Store, e engine.Event) (engine.Event, string) {
+	source := sourceOf(a, h, store, &e)
+	if source == "" {
+		return e, ""
+	}
+	e = unverifiedPrompt(e)
+	e.Unverified = source
+	return e, "reviewer: this prompt does not count as yours, since " + source + ". What it forbids is forbidden. " +
+		"If you typed it, write it in other words."
+}
+
+// sourceOf returns where a prompt comes from that nobody may have typed: a call gave the same text to something that can pass it
+// to an agent, or it is the text of a command of the client. Empty: it is a person's, as the client says or as far as is known.
+func sourceOf(a *cli.App, h harness.Harness, store *audit.Store, e *engine.Event) string {
+	if e.Phase != engine.PhasePrompt || e.Typed {
+		return ""
+	}
+	mac, err := store.MAC()
+	if err != nil {
+		return masked(store, err)
+	}
+	digests := classify.PromptDigests(mac, e.Prompt)
+	call, err := store.PromptSource(digests, cmp.Or(e.Time, time.Now().UnixMilli()))
+	switch {
+	case err != nil:
+		return masked(store, err)
+	case call != nil:
+		return fmt.Sprintf("call %s (%s) gave the same text to something that can repeat it", call.Of, call.Tool)
+	}
+	found := h.CommandWith(func(text string) bool {
+		return slices.ContainsFunc(classify.PromptDigests(mac, text), func(d string) bool { return slices.Contains(digests, d) })
+	}, cmp.Or(e.Project, e.CWD), a.Env("HOME"), a.Env("USERPROFILE"))
+	if found == "" {
+		return ""
+	}
+	return masked(store, errors.New(found))
 }
 
 // masked masks an error about unreadable input, which may quote keys and values.

@@ -61,6 +61,7 @@ type Store struct {
 	mu     sync.Mutex
 	chains map[string]*chain
 	person *choices // as last read
+	spoken *spoken  // as last read
 	key    []byte
 }
 
@@ -109,7 +110,7 @@ func (s *Store) Update(ctx context.Context, key engine.SessionKey, fn func(histo
 		}
 		return fn(history.Tail{History: h.c.state, Read: h.c.read, Before: h.c.before, Append: func(r *engine.Record) error {
 			once := h.c.state.Once()
-			err := errors.Join(h.append(r), s.noteUsed(ctx, h, once))
+			err := errors.Join(h.append(r), s.noteUsed(ctx, h, once), s.notePrompts(ctx, r))
 			if err != nil || r.Act == nil || r.Act.Kind != engine.EmergencyStop || r.Act.Of == "" {
 				return err
 			}

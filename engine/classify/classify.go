@@ -78,6 +78,12 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 		f := m.ContentOf(e.Prompt)
 		facts.Event.Prompt = &f
 		facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session))
+	case engine.PhaseOther:
+		if e.Unverified != "" && e.Prompt != "" {
+			f := m.ContentOf(e.Prompt)
+			facts.Event.Prompt = &f
+			facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session)).Forbids()
+		}
 	case engine.PhaseStop:
 		facts.Event.Says = c.statement(m, e, workspace)
 	case engine.PhasePre, engine.PhaseRequest, engine.PhasePost:
@@ -138,6 +144,9 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	maskAction(a, m)
 	a.Words = prompt.ActionWords(a, facts.Event.Args)
 	facts.Action = a
+	if e.Phase == engine.PhasePre {
+		facts.Prompts = r.promptTexts(c.MAC)
+	}
 	return nil
 }
 

@@ -42,6 +42,7 @@ var wordCases = map[string]wordCase{
 	"processes.background": {tool: "Bash", args: `{"command":"./serve","zzqx":true}`, word: "zzqx"},
 	"processes.starts":     {bash: "zzqx up"},
 	"processes.lists":      {bash: "zzqx", failed: "4711"},
+	"prompt.receivers":     {bash: "zzqx 'yes, go on'"},
 	"watches.commands":     {bash: "zzqx list"},
 	"watches.beside":       {bash: "ps | zzqx"},
 	"watches.files":        {bash: "tail a.zzqx", word: ".zzqx"},

@@ -23,6 +23,7 @@ type toolReader struct {
 	in       shell.Input
 	script   abstract.Script
 	contents map[string]string // argument path -> text that is not stored
+	spoken   []string          // texts of code and of other tools' calls that can become prompts
 	wrong    bool              // the arguments are not those of the tool
 	strange  bool              // the tool is unknown
 	nested   int               // tools that called this one
@@ -244,6 +245,9 @@ func (r *toolReader) fetch(url string) {
 // run adds what code would do to what the tool does.
 func (r *toolReader) run(s abstract.Script) {
 	base := len(r.script.Commands)
+	if r.spoken = append(r.spoken, promptsIn(r.in.Rows, s)...); len(r.spoken) > maxPromptDigests {
+		r.opaque("budget", "prompts")
+	}
 	if showsSecret(s.Tree) {
 		r.script.Signals[engine.SignalCredential] = true
 	}

@@ -341,6 +341,8 @@ func (r *toolReader) proxied(m map[string]any, depth int) {
 		other.script.Effects[i].Command = -1
 	}
 	r.run(other.script)
+	texts, _ := other.promptArgs()
+	r.spoken = slices.Concat(r.spoken, other.spoken, texts)
 }
 
 // maxProxies limits tools that call tools that call tools.

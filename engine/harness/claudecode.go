@@ -19,7 +19,8 @@ func claudeCode() dialect {
 			events[i].phase = engine.PhaseRequest
 		}
 	}
-	return dialect{agent: ClaudeCode, ids: true, events: events, others: pascal(claudeCodeOthers()...), keys: claudeKeys()}
+	return dialect{agent: ClaudeCode, ids: true, events: events, others: pascal(claudeCodeOthers()...), keys: claudeKeys(),
+		author: claudeAuthor()}
 }
 
 // DecodeClaudeCode reads the input of a hook.
@@ -39,7 +40,7 @@ func claudeCodeOthers() []string {
 func claudeKeys() keys {
 	return keys{event: "hook_event_name", session: "session_id", cwd: "cwd", mode: "permission_mode", agent: "agent_id",
 		transcript: "transcript_path", tool: "tool_name", input: "tool_input", call: "tool_use_id", result: "tool_response",
-		failure: "error", interrupted: "is_interrupt", duration: "duration_ms", promptID: "prompt_id", prompt: "prompt", source: "source",
+		failure: "error", interrupted: "is_interrupt", duration: "duration_ms", promptID: "prompt_id", prompt: "prompt",
 		message: "last_assistant_message", again: "stop_hook_active"}
 }
 
@@ -98,6 +99,7 @@ func claudeCodeRow() Harness {
 		Unit:     time.Second,
 		Channels: claudeCodeChannels(),
 		Project:  "CLAUDE_PROJECT_DIR",
+		Commands: []string{".claude/commands", ".claude/skills"},
 		Programs: []string{"claude", "claude-code", "claude.exe"},
 		Marker:   "CLAUDECODE",
 	}

@@ -190,11 +190,20 @@ func TestDecodeAccepts(t *testing.T) {
 			return e.Result.Failed && e.Result.Interrupted && e.Result.Error == "Exit code 2\nno" && e.Result.DurationMS == 12
 		}},
 		{"duration out of range", "PostToolUse", `{` + call + `,"duration_ms":1e300}`, func(e engine.Event) bool { return e.Result.DurationMS == 1<<53-1 }},
-		{"prompt of a person", "UserPromptSubmit", `{"session_id":"s1","prompt":"Fix it.","source":"user"}`, func(e engine.Event) bool { return e.Phase == engine.PhasePrompt && e.Prompt == "Fix it." }},
+		{"prompt of a person", "UserPromptSubmit", `{"session_id":"s1","prompt":"Fix it.","source":"user"}`, func(e engine.Event) bool { return e.Phase == engine.PhasePrompt && e.Prompt == "Fix it." && e.Typed }},
 		{"last message", "Stop", `{"session_id":"s1","last_assistant_message":"All tests pass.","stop_hook_active":true}`, func(e engine.Event) bool { return e.LastMessage == "All tests pass." && e.Again }},
 		{"last message of another type", "Stop", `{"session_id":"s1","last_assistant_message":{"a":1},"stop_hook_active":"no"}`, func(e engine.Event) bool { return e.LastMessage == "" && !e.Again }},
 		{"message of a run", "UserPromptSubmit", `{"session_id":"s1","prompt":"[reviewer run] Continue."}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Prompt == "" }},
-		{"prompt of a timer", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":"schedule_wakeup"}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Prompt == "" }},
+		{"prompt of a timer", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":"schedule_wakeup"}`, func(e engine.Event) bool {
+			return e.Phase == engine.PhaseOther && e.Prompt == "Go on." && strings.Contains(e.Unverified, "nobody typed this prompt")
+		}},
+		{"prompt with an unknown source", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":"peer_v2"}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Unverified != "" && !e.Typed }},
+		{"prompt with an empty source", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":""}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Unverified != "" }},
+		{"prompt with a source of another type", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":["user"]}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Unverified != "" }},
+		{"prompt with two sources", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":"user sdk"}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Unverified != "" }},
+		{"prompt of an SDK", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":"sdk"}`, func(e engine.Event) bool { return e.Phase == engine.PhasePrompt && !e.Typed }},
+		{"prompt of a sub-agent", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on.","source":"user","agent_id":"a1"}`, func(e engine.Event) bool { return e.Phase == engine.PhaseOther && e.Unverified != "" && !e.Typed }},
+		{"prompt without a source", "UserPromptSubmit", `{"session_id":"s1","prompt":"Go on."}`, func(e engine.Event) bool { return e.Phase == engine.PhasePrompt && !e.Typed }},
 	} {
 		e, err := DecodeClaudeCode(c.event, []byte(c.in), "")
 		if err != nil || !c.want(e) {

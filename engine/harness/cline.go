@@ -244,6 +244,7 @@ func clineRow() Harness {
 		Timeout:  ClineTimeout,
 		Unit:     time.Second,
 		Channels: clineChannels(),
+		Commands: []string{".clinerules/workflows", ".cline/skills", "Documents/Cline/Workflows"},
 		Programs: []string{"cline", "cline.exe"},
 		Marker:   "CLINE_ACTIVE",
 	}

@@ -49,6 +49,7 @@ func codexRow() Harness {
 		Timeout:  CodexTimeout,
 		Unit:     time.Second,
 		Channels: codexChannels(),
+		Commands: []string{".codex/prompts", ".codex/skills", ".agents/skills"},
 		Programs: []string{"codex", "codex.exe"},
 		Marker:   "CODEX_THREAD_ID",
 	}

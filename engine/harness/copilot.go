@@ -243,6 +243,7 @@ func copilotRow() Harness {
 		Unit:     time.Second,
 		Channels: copilotChannels(),
 		Project:  "CLAUDE_PROJECT_DIR",
+		Commands: []string{".github/prompts", ".github/skills", ".copilot/skills"},
 		Programs: []string{"copilot", "copilot.exe"},
 		Marker:   "COPILOT_CLI",
 	}

@@ -177,6 +177,7 @@ func cursorRow() Harness {
 		Timeout:    CursorTimeout,
 		Unit:       time.Second,
 		Channels:   cursorChannels(),
+		Commands:   []string{".cursor/commands", ".cursor/skills"},
 		Programs:   []string{"cursor-agent", "cursor", "Cursor", "Cursor.exe", "cursor.exe"},
 		Marker:     "CURSOR_AGENT",
 		Unverified: true,

@@ -63,6 +63,9 @@ type dialect struct {
 	looseInput  bool // the input of a call may be a string that contains an object
 	blankPrompt bool // a prompt without text is not a person's
 
+	// author is how a prompt's document says who wrote it.
+	author author
+
 	// prepare renames keys that differ between this agent's events; nil: none.
 	prepare func(document)
 
@@ -78,14 +81,14 @@ type keys struct {
 	tool, input, call                      string
 	result, failure, interrupted, duration string
 
-	promptID, prompt, source string // source: who wrote the prompt
-	message, again           string // of the end of a turn
+	promptID, prompt string
+	message, again   string // of the end of a turn
 }
 
 // list returns the names that are not empty.
 func (k keys) list() []string {
 	all := []string{k.event, k.session, k.cwd, k.mode, k.agent, k.transcript, k.stamp, k.tool, k.input, k.call, k.result,
-		k.failure, k.interrupted, k.duration, k.promptID, k.prompt, k.source, k.message, k.again}
+		k.failure, k.interrupted, k.duration, k.promptID, k.prompt, k.message, k.again}
 	return slices.DeleteFunc(all, func(name string) bool { return name == "" })
 }
 
@@ -131,7 +134,7 @@ func eventNames(events []reported) []string {
 // may add some. An escaped lone surrogate is accepted: the client passes it on
 // as it is.
 func (l dialect) decode(event string, raw []byte, project string) (engine.Event, error) {
-	doc, err := readDocument(raw, l.keys.list())
+	doc, err := readDocument(raw, append(l.keys.list(), l.author.keys()...))
 	if err != nil {
 		return l.named(event), fmt.Errorf("read hook input: %w", err)
 	}
@@ -415,30 +418,14 @@ func (l dialect) fillResult(d document, e *engine.Event) error {
 }
 
 // fillPrompt keeps PhasePrompt to prompts of a person: limits count from one
-// prompt to the next, and an agent can wake itself up.
+// prompt to the next, and an agent can wake itself up. What nobody typed can still forbid something.
 func (l dialect) fillPrompt(d document, e *engine.Event) error {
-	source, err := d.text(l.keys.source)
-	if err == nil && FromPerson(source) {
-		err = d.set(&e.Prompt, l.keys.prompt)
-	}
-	if err != nil {
+	if err := d.set(&e.Prompt, l.keys.prompt); err != nil {
 		return err
 	}
-	if engine.FromRun(e.Prompt) {
-		e.Prompt, source = "", "system"
+	if engine.FromRun(e.Prompt) || l.blankPrompt && strings.TrimSpace(e.Prompt) == "" {
+		e.Phase, e.Prompt = engine.PhaseOther, ""
+		return nil
 	}
-	if !FromPerson(source) || l.blankPrompt && strings.TrimSpace(e.Prompt) == "" {
-		e.Phase = engine.PhaseOther
-	}
-	return nil
-}
-
-// FromPerson reports whether a prompt comes from a person, or from a program
-// that a person started.
-func FromPerson(source string) bool {
-	switch source {
-	case "system", "loop_wakeup", "schedule_wakeup", "poll_event":
-		return false
-	}
-	return true
+	return l.author.read(d, e)
 }

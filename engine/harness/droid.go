@@ -17,7 +17,7 @@ func DroidEvents() []string { return eventNames(droid().events) }
 // without a time. Started without a terminal, it raises no event for the prompt.
 func droid() dialect {
 	k := claudeKeys()
-	k.call, k.promptID, k.source = "", "", ""
+	k.call, k.promptID = "", ""
 	return dialect{agent: Droid, keys: k,
 		events: pascal(sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, subagentStop, stop, sessionEnd),
 		others: pascal("Notification", "PreCompact"),
@@ -103,6 +103,7 @@ func droidRow() Harness {
 		Timeout:  DroidTimeout,
 		Unit:     time.Second,
 		Channels: droidChannels(),
+		Commands: []string{".factory/commands", ".factory/skills"},
 		Programs: []string{"droid", "droid.exe"},
 	}
 }

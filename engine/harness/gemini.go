@@ -194,6 +194,7 @@ func geminiRow() Harness {
 		Unit:     time.Millisecond,
 		Channels: geminiChannels(),
 		Project:  "GEMINI_PROJECT_DIR",
+		Commands: []string{".gemini/commands", ".gemini/skills", ".agents/skills"},
 		Programs: []string{"gemini", "gemini-cli", "gemini.exe"},
 		Marker:   "GEMINI_CLI",
 	}

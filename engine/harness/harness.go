@@ -63,6 +63,10 @@ type Harness struct {
 	// sets none.
 	Project string
 
+	// Commands are folders, below that of the project and the home directory, with texts that the client makes prompts of when the
+	// person names them: commands and skills.
+	Commands []string
+
 	// Programs are the names under which the agent runs, and Marker is the
 	// variable that it sets for the processes that it starts: by these a
 	// command recognises that it was not typed by a person.

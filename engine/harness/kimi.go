@@ -114,6 +114,7 @@ func kimiRow() Harness {
 		Timeout:  KimiTimeout,
 		Unit:     time.Second,
 		Channels: kimiChannels(),
+		Commands: []string{".kimi/skills", ".agents/skills"},
 		Programs: []string{"kimi", "kimi.exe"},
 	}
 }

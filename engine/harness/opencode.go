@@ -54,6 +54,7 @@ func openCodeRow() Harness {
 		Timeout:  OpenCodeTimeout,
 		Unit:     time.Second,
 		Channels: openCodeChannels(),
+		Commands: []string{".opencode/command", ".opencode/commands", ".opencode/skills", ".config/opencode/command", ".config/opencode/commands"},
 		Programs: []string{"opencode", "opencode.exe"},
 		Marker:   "OPENCODE",
 	}

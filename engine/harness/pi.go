@@ -54,6 +54,7 @@ func piRow() Harness {
 		Timeout:  PiTimeout,
 		Unit:     time.Second,
 		Channels: piChannels(),
+		Commands: []string{".pi/prompts", ".pi/skills", ".pi/agent/prompts", ".pi/agent/skills"},
 		Programs: []string{"pi", "pi.exe"},
 	}
 }

@@ -14,6 +14,7 @@ const Qwen = "qwen"
 // the client reports a prompt again, without its text.
 func qwen() dialect {
 	return dialect{agent: Qwen, keys: claudeKeys(), ids: true, blankPrompt: true, finish: finishQwen,
+		author: author{line: "submitted_prompt"},
 		events: pascal(sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, postToolBatch, subagentStart,
 			subagentStop,
 			stop, sessionEnd),
@@ -91,6 +92,7 @@ func qwenRow() Harness {
 		Unit:     time.Second,
 		Channels: qwenChannels(),
 		Project:  "QWEN_PROJECT_DIR",
+		Commands: []string{".qwen/commands", ".qwen/skills"},
 		Programs: []string{"qwen", "qwen-code", "qwen.exe"},
 		Marker:   "QWEN_CODE",
 	}

@@ -46,6 +46,9 @@ func (h *State) Append(r *engine.Record) {
 }
 
 func (h *State) foldNote(r *engine.Record) {
+	if r.Event != nil {
+		h.forbid(r.Event.Goal)
+	}
 	switch r.Phase {
 	case engine.PhaseEnd:
 		// Permissions for the session end with it: if it is resumed, the person is asked

@@ -43,9 +43,14 @@ func TestFormOf(t *testing.T) {
 	}
 }
 
-// session folds calls: each is asked about by the agent and then ends as given.
+// askedSession folds calls after a prompt of a person: each is asked about by the agent and then ends as given.
 func askedSession(ends ...string) *State {
 	h := lenient()
+	h.Append(&engine.Record{Kind: engine.KindPrompt, Phase: engine.PhasePrompt, Event: &engine.EventFacts{}})
+	return asksIn(h, ends...)
+}
+
+func asksIn(h *State, ends ...string) *State {
 	n := int64(0)
 	add := func(r *engine.Record) {
 		n++
@@ -71,8 +76,11 @@ func askedSession(ends ...string) *State {
 			continue
 		}
 		outcome := engine.OutcomeRan
-		if end == "failed" {
+		switch end {
+		case "failed":
 			outcome = engine.OutcomeFailed
+		case "refused":
+			outcome = engine.OutcomeDenied
 		}
 		add(&engine.Record{Kind: engine.KindPost, Phase: engine.PhasePost, Call: call,
 			Event: &engine.EventFacts{Tool: "Bash", Result: &engine.ResultFacts{Outcome: outcome}}})
@@ -98,6 +106,24 @@ func TestAnswers(t *testing.T) {
 		}
 		if approved != c.approved || refused != c.refused || (h.DeniedAt > 0) != (c.refused > 0) {
 			t.Errorf("%s: %d approved, %d refused, denied at %d; want %d and %d", name, approved, refused, h.DeniedAt, c.approved, c.refused)
+		}
+	}
+}
+
+// A session to which no person wrote has no verified client: nobody approved what ran in it, and what was refused counts.
+func TestAnswersWithoutAPerson(t *testing.T) {
+	form := FormOf("Bash", readsAt("sed", "a.go", ""))
+	for name, note := range map[string]*engine.Record{
+		"no prompt": nil,
+		"a prompt of an unknown program": {Kind: engine.KindNote, Phase: engine.PhaseOther, Event: &engine.EventFacts{Prompt: &engine.ContentFacts{}},
+			Note: &engine.Note{What: "unverified"}},
+	} {
+		h := lenient()
+		if note != nil {
+			h.Append(note)
+		}
+		if got := asksIn(h, "ran", "ran", "refused").Answers(form); len(got) != 1 || got[0].Inferred != 0 || got[0].Refused != 1 {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

@@ -44,6 +44,17 @@ func (h *State) foldGoal(g *engine.Goal) {
 	h.forgive(g)
 }
 
+// forbid records what a prompt forbids that nobody typed.
+func (h *State) forbid(g *engine.Goal) {
+	if g = g.Forbids(); g == nil {
+		return
+	}
+	for _, c := range g.Constraints {
+		c.What = h.inFull(c.What)
+		h.Goals.constrain(c)
+	}
+}
+
 // inFull writes a path that leads out of the workspace in the form of effects.
 func (h *State) inFull(name string) string {
 	name = strings.TrimPrefix(name, "./")

@@ -501,12 +501,16 @@ func (h *State) dropForm() {
 }
 
 // Answers returns what people answered in the session to calls of a form, by permission mode.
-// A session that forgot refusals counts as one that refused the form.
+// A session that forgot refusals counts as one that refused the form. That a call ran shows no approval in a session to which
+// no person wrote: any program can report its events.
 func (h *State) Answers(form string) []engine.FormAnswers {
 	var list []engine.FormAnswers
 	id := prefix(h.Chain, 8)
 	for _, f := range h.Forms {
 		if f.Form == form && form != "" {
+			if h.Prompts == 0 {
+				f.Approved = 0
+			}
 			list = append(list, engine.FormAnswers{Session: id, Mode: f.Mode, Person: f.Person, Inferred: f.Approved,
 				Refused: f.Refused, First: f.T, Last: f.Last})
 		}

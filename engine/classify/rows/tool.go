@@ -24,11 +24,18 @@ type Tool struct {
 	Waits    string        `json:"waits,omitempty" yaml:"waits"`       // true: it waits; or the argument without which it waits, and with any value but false
 	Watches  bool          `json:"watches,omitempty" yaml:"watches"`   // it observes something that changes on its own, such as a background process
 	Plan     *Plan         `json:"plan,omitempty" yaml:"plan"`         // it keeps the agent's list of sub-tasks
+	Prompts  *Prompts      `json:"prompts,omitempty" yaml:"prompts"`   // the client can pass texts of the call to an agent as a prompt
 	Do       []Step        `json:"do,omitempty" yaml:"do"`             // what it always does
 	Cases    []Case        `json:"cases,omitempty" yaml:"cases"`       // the first that applies, by value, option and without: names of arguments
 	Go       string        `json:"go,omitempty" yaml:"go"`             // a Go function for what rows cannot express
 	Replace  bool          `json:"replace,omitempty" yaml:"replace"`   // the rows of lower layers no longer apply
 	Examples []ToolExample `json:"examples,omitempty" yaml:"examples"`
+}
+
+// Prompts names the arguments of a tool whose texts a client can later pass to an agent as if a person had typed them.
+type Prompts struct {
+	Args string `json:"args,omitempty" yaml:"args"` // names of arguments, separated by spaces; absent: code that the tool runs has the texts
+	Days int64  `json:"days,omitempty" yaml:"days"` // days within which that can happen; absent: any number
 }
 
 // Plan names the arguments of a tool that contain the agent's list of sub-tasks. Without list
@@ -134,6 +141,9 @@ func (t Tool) Over(higher Tool) Tool {
 	t.Watches = t.Watches || higher.Watches
 	if higher.Plan != nil {
 		t.Plan = higher.Plan
+	}
+	if higher.Prompts != nil {
+		t.Prompts = higher.Prompts
 	}
 	t.Contents = strings.TrimSpace(t.Contents + " " + higher.Contents)
 	if higher.Do != nil {

@@ -1,0 +1,172 @@
+package classify
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const (
+	maxPromptDigests = 4096 // of one call
+	maxJoined        = 32   // words of one command
+	promptDigest     = 16   // hexadecimal digits
+	longParagraph    = 40   // characters of a paragraph that counts without the rest of the text
+)
+
+// PromptDigests returns keyed digests of a text as a whole, and of each of its paragraphs that is long enough not to be the same
+// by chance. White space makes no difference. Lines with which clients enclose what they pass on, tags and rules, end a paragraph.
+func PromptDigests(mac func([]byte) string, text string) []string {
+	var list []string
+	add := func(part string, shortest int) {
+		part = strings.Join(strings.Fields(part), " ")
+		if len([]rune(part)) < shortest {
+			return
+		}
+		if d := mac([]byte("prompt\x00" + part))[:promptDigest]; len(list) == 0 || list[0] != d {
+			list = append(list, d)
+		}
+	}
+	add(text, 1)
+	var paragraph strings.Builder
+	for line := range strings.Lines(strings.ReplaceAll(text, "\r", "\n") + "\n\n") {
+		if !encloses(strings.TrimSpace(line)) {
+			paragraph.WriteString(line)
+			continue
+		}
+		add(paragraph.String(), longParagraph)
+		paragraph.Reset()
+	}
+	return list
+}
+
+// encloses reports whether a line only separates texts: it is empty, a tag, a fence or a rule.
+func encloses(line string) bool {
+	return strings.HasPrefix(line, "<") && strings.HasSuffix(line, ">") || strings.HasPrefix(line, "```") ||
+		strings.Trim(line, "-=*_~") == ""
+}
+
+// promptTexts returns digests of the texts of a call that can become prompts; nil: none can. If there are too many, parts of
+// each text are kept: whoever passes on a text passes on all of its parts.
+func (r *toolReader) promptTexts(mac func([]byte) string) *engine.PromptTexts {
+	texts, days := r.promptArgs()
+	var found [][]string
+	for _, text := range append(texts, r.spoken...) {
+		found = append(found, PromptDigests(mac, text))
+	}
+	p := &engine.PromptTexts{Days: days}
+	for i, more := 0, true; more; i++ {
+		more = false
+		for _, digests := range found {
+			if i < len(digests) && len(p.MACs) < maxPromptDigests {
+				more, p.MACs = true, append(p.MACs, digests[i])
+			}
+		}
+	}
+	if len(p.MACs) == 0 {
+		return nil
+	}
+	return p
+}
+
+// promptArgs returns the arguments that can become prompts by the rows of the tool, and within how many days; 0: any number.
+func (r *toolReader) promptArgs() (texts []string, days int64) {
+	limited := true // also of code that the tool runs
+	for _, row := range append([]rows.Tool{r.tool.row}, r.tool.added...) {
+		if row.Prompts == nil {
+			continue
+		}
+		for _, name := range strings.Fields(row.Prompts.Args) {
+			texts = appendTexts(texts, r.args[name])
+		}
+		days, limited = max(days, row.Prompts.Days), limited && row.Prompts.Days > 0
+	}
+	if !limited {
+		return texts, 0
+	}
+	return texts, days
+}
+
+// promptsIn returns the texts of code that types into something, or starts it, that takes them for a person's.
+func promptsIn(set *rows.Set, s abstract.Script) []string {
+	receivers := set.Words("prompt.receivers")
+	if !slices.ContainsFunc(s.Commands, func(c engine.Command) bool { return slices.Contains(receivers, c.Name) }) {
+		return nil
+	}
+	var list []string
+	for _, c := range s.Commands {
+		switch {
+		case slices.Contains(receivers, c.Name):
+			list = append(append(list, c.Operands...), joined(c.Operands)...)
+		case onlyPrints(c.Name): // it can be its input
+			list = append(append(list, c.Operands...), strings.Join(c.Operands, " "))
+		default:
+			continue
+		}
+		for _, flag := range c.Flags {
+			if _, value, ok := strings.Cut(flag, "="); ok {
+				list = append(list, value)
+			}
+		}
+	}
+	for _, o := range s.Origins {
+		if !slices.Contains(receivers, path.Base(o.Name.Text)) {
+			continue
+		}
+		for _, a := range o.Args {
+			list = append(list, a.Text)
+		}
+	}
+	for _, stmt := range s.Tree {
+		syntax.Walk(stmt, func(n syntax.Node) bool {
+			if redirect, ok := n.(*syntax.Redirect); ok {
+				list = append(list, plainText(redirect.Hdoc), plainText(redirect.Word))
+			}
+			return true
+		})
+	}
+	for i, text := range list {
+		for _, end := range []string{"^M", "^J", `\n`, `\r`} { // Enter, as terminals write it
+			list[i] = strings.TrimSuffix(list[i], end)
+		}
+		if strings.HasPrefix(text, "-") || len(list[i]) < 2 {
+			list[i] = ""
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// joined returns what a program makes of several words when it joins them, to the last or the one before, which may be a key.
+func joined(words []string) []string {
+	words = words[:min(len(words), maxJoined)]
+	var list []string
+	for end := max(0, len(words)-1); end <= len(words); end++ {
+		for begin := range end {
+			list = append(list, strings.Join(words[begin:end], " "), strings.Join(words[begin:end], ""))
+		}
+	}
+	return list
+}
+
+// plainText returns the parts of a word that mean themselves.
+func plainText(w *syntax.Word) string {
+	var b strings.Builder
+	if w == nil {
+		return ""
+	}
+	syntax.Walk(w, func(n syntax.Node) bool {
+		switch part := n.(type) {
+		case *syntax.Lit:
+			b.WriteString(part.Value)
+		case *syntax.SglQuoted:
+			b.WriteString(part.Value)
+		}
+		return true
+	})
+	return b.String()
+}
