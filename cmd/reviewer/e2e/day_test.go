@@ -147,7 +147,7 @@ func (w *watcher) until(pattern string) (match []string) {
 	return match
 }
 
-// choose makes an act: its letter, and the two characters that are shown beside it. What has just appeared takes no act
+// choose makes an act: its letter, and the two characters that are shown next to it. What has just appeared takes no act
 // until it is selected.
 func (w *watcher) choose(letter byte, act string) {
 	w.t.Helper()
