@@ -26,6 +26,7 @@ const (
 	ControlApprove      = "approve"       // a call that waits for an answer may run: Control.Record, Control.Digest
 	ControlDeny         = "deny"          // it does not run
 	ControlKey          = "key"           // the key with which the person signs from now on: Control.Key; none: no earlier one counts, nor what it permitted
+	ControlExpire       = "expire"        // what a person permitted before is over: permissions, approvals, paths; prohibitions stay
 	ControlUsed         = "used"          // a permission for one call was used up: Control.Record is the id of the permission's record
 
 	// Acts that concern the machine. Control.Digest is that of the whole act, and Control.Reason says it as it was shown.

@@ -127,7 +127,7 @@ type Signature struct {
 // signature; an unknown choice does as well.
 func (c *Control) Loosens() bool {
 	switch c.Do {
-	case ControlStop, ControlAbort, ControlDeny, ControlUnscope, ControlClose, ControlRestore, ControlUsed:
+	case ControlStop, ControlAbort, ControlDeny, ControlUnscope, ControlClose, ControlRestore, ControlUsed, ControlExpire:
 		return false
 	case ControlKey:
 		return c.Key != nil

@@ -92,6 +92,8 @@ func (h *State) foldControl(r *engine.Record) {
 	switch r.Control.Do {
 	case engine.ControlKey:
 		h.foldKey(r.Control.Key)
+	case engine.ControlExpire:
+		h.expire()
 	case engine.ControlUsed:
 		h.foldUsed(r.Control.Record)
 	case engine.ControlStop, engine.ControlAbort:

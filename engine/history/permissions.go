@@ -45,7 +45,13 @@ func (h *State) dropKeys() {
 	if h.Session == "" {
 		return // the ledger's keys follow each other
 	}
-	h.Person, h.Keys, h.Allowed, h.Goals.Scope = nil, nil, nil, nil
+	h.Person, h.Keys = nil, nil
+	h.expire()
+}
+
+// expire ends what a person permitted so far.
+func (h *State) expire() {
+	h.Allowed, h.Goals.Scope = nil, nil
 	for i := range h.Questions {
 		if h.Questions[i].State == approval.Approved {
 			h.Questions[i].State = approval.Denied
