@@ -80,6 +80,7 @@ func (h *State) foldOpen(r *engine.Record) {
 		return
 	}
 	h.Workspace = r.Open.Workspace
+	h.foldClient(r.Open.Client)
 	if r.Open.Env != nil {
 		h.Env = r.Open.Env.Digest()
 	}
@@ -94,6 +95,7 @@ func (h *State) foldControl(r *engine.Record) {
 		h.foldKey(r.Control.Key)
 	case engine.ControlExpire:
 		h.expire()
+		h.foldClient(r.Control.Client)
 	case engine.ControlUsed:
 		h.foldUsed(r.Control.Record)
 	case engine.ControlStop, engine.ControlAbort:
