@@ -19,7 +19,7 @@ type clientCall struct {
 	Stdin string
 }
 
-// clientResult is what became of it.
+// clientResult is how it ended.
 type clientResult struct {
 	Code           int
 	Stdout, Stderr string

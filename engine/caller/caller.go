@@ -48,9 +48,9 @@ func (f *Facts) sessionOf(p *Process) string {
 	return ""
 }
 
-// startedDuring returns the process, from one of the chain on, that was started while a session lived although nothing
-// above it vouches for it: the outermost one, and each that a program started which does so for everybody. A session of
-// the client own does not count: it began after its client. Nor does what is above a program that the person confirmed.
+// startedDuring returns the process, from one of the chain on, that was started while a session lived, if nothing above it
+// shows that a person started it: the outermost one, and each that a program started which does so for everybody. What is
+// above a program that the person confirmed does not matter, nor do sessions of the client own, which began after it.
 func (f *Facts) startedDuring(from int, own *engine.Client) (p *Process, why string) {
 	for i := from; i < len(f.Chain); i++ {
 		p := &f.Chain[i]

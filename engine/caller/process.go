@@ -45,8 +45,8 @@ func (p *Process) multiplexer() bool {
 
 // serves reports whether a program starts others for whoever asks it: when it was started itself says nothing about them.
 func (p *Process) serves() bool {
-	return p.Pid == 1 || p.multiplexer() || p.schedules() || slices.Contains([]string{"systemd", "init", "launchd", "explorer", "services", "sihost", "svchost",
-		"dbus-daemon", "dbus-broker", "dbus-broker-launch", "sshd", "sshd-session", "dropbear", "inetd", "xinetd", "conmon", "containerd-shim",
+	return p.Pid == 1 || p.multiplexer() || p.schedules() || slices.Contains([]string{"systemd", "init", "launchd",
+		"explorer", "services", "sihost", "svchost", "dbus-daemon", "dbus-broker", "dbus-broker-launch", "sshd", "sshd-session", "dropbear", "inetd", "xinetd", "conmon", "containerd-shim",
 		"containerd-shim-runc-v2", "dockerd", "docker-init", "tini", "dumb-init", "supervisord", "runsvdir", "runsv", "s6-svscan",
 		"s6-supervise"}, p.name())
 }
@@ -58,7 +58,8 @@ func (p *Process) schedules() bool {
 
 // shell reports whether a program is a shell, which starts what a person or a program writes.
 func (p *Process) shell() bool {
-	return slices.Contains([]string{"sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "cmd", "powershell", "pwsh"}, p.name())
+	return slices.Contains([]string{"sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "fish", "csh", "tcsh", "busybox",
+		"cmd", "powershell", "pwsh"}, p.name())
 }
 
 // runsHook reports whether a process is the shell of a hook's command line.

@@ -59,19 +59,6 @@ func (h *State) expire() {
 	}
 }
 
-// foldClient records the process from which the session's events come.
-func (h *State) foldClient(c *engine.Client) {
-	if c == nil {
-		return
-	}
-	own := *c
-	for _, text := range []*string{&own.Boot, &own.Program, &own.Spaces} {
-		*text = boundKey(*text, keyLength)
-	}
-	own.Missing = engine.ClipJSON(own.Missing, reasonLength)
-	h.Client = &own
-}
-
 // dropExpired removes the permissions that have expired. The time of a log never goes back, whatever the clock does.
 func (h *State) dropExpired() {
 	h.Allowed = slices.DeleteFunc(h.Allowed, func(a allowance) bool { return a.expired(h.T) })

@@ -121,7 +121,7 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	if h.policy != nil && e.Phase == engine.PhaseStart {
 		answer.Person = h.policy.Notice
 	}
-	answer.Person = strings.Trim(answer.Person+"\n"+r.notice(e), "\n")
+	answer.Person = strings.Trim(answer.Person+"\n"+r.clients().notice(e), "\n")
 	if err == nil && answer.Mode != engine.ModeDuplicate {
 		answer.Text = r.quote(h, answer.Text)
 	}
@@ -135,6 +135,32 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 		}
 	}
 	return r.files(ctx, key, h, answer)
+}
+
+func (r *Reviewer) clients() clients { return clients{r.Runs, r.mask, r.Now} }
+
+// from compares the process that sent a prompt, or the start of a session, with the session's client, before the text
+// is read. A prompt of any other process is recorded as a note, and does not count as a person's.
+func (r *Reviewer) from(ctx context.Context, key engine.SessionKey, e engine.Event) (engine.Event, error) {
+	if e.Client == nil || e.Phase != engine.PhasePrompt && e.Phase != engine.PhaseStart {
+		return e, nil
+	}
+	by := *e.Client
+	err := r.Log.Update(ctx, key, func(t history.Tail) error {
+		if t.History.Empty() {
+			return nil
+		}
+		if by.Missing == "" {
+			by.Missing = r.clients().strange(t.History.Client, &by)
+		}
+		return r.clients().follow(t, &by)
+	})
+	e.Client = &by
+	if e.Phase == engine.PhasePrompt && by.Missing != "" {
+		e.Phase, e.Prompt = engine.PhaseOther, ""
+		e.Unverified = "this is not a person's input: " + r.mask(by.Missing)
+	}
+	return e, err
 }
 
 // files does what must be done about the files of a call, without the session's lock.
@@ -263,7 +289,7 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *review) (engin
 	} else if pinned := t.History.Workspace; pinned != "" && pinned != r.mask(h.workspace) && pinned != h.workspace {
 		return engine.Answer{}, errWorkspaceChanged
 	}
-	if err := r.follow(t, h.event.Client); err != nil {
+	if err := r.clients().follow(t, h.event.Client); err != nil {
 		return engine.Answer{}, err
 	}
 	if types(rec) && !t.History.Terminals.Equal(h.event.Terminals) {
@@ -329,7 +355,7 @@ func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine
 func (r *Reviewer) opening(rec *engine.Record, h *review) *engine.Record {
 	env := r.Env
 	return &engine.Record{Kind: engine.KindOpen, T: rec.T, Session: rec.Session, Harness: rec.Harness,
-		Open: &engine.Open{Workspace: r.mask(h.workspace), Env: &env, Client: r.masked(h.event.Client)}}
+		Open: &engine.Open{Workspace: r.mask(h.workspace), Env: &env, Client: r.clients().masked(h.event.Client)}}
 }
 
 // again answers a call that was answered before: the hook is installed twice.

@@ -89,7 +89,8 @@ func (a *App) sessionFacts(f *caller.Facts, store *audit.Store, since int64) err
 	}
 	for _, s := range sessions {
 		if s.N > 0 {
-			f.Sessions = append(f.Sessions, caller.Session{ID: s.Key.Session, First: s.First, Last: s.Last, Client: s.Client, Lives: f.Runs(s.Client)})
+			f.Sessions = append(f.Sessions, caller.Session{ID: s.Key.Session, First: s.First, Last: s.Last,
+				Client: s.Client, Lives: f.Runs(s.Client)})
 		}
 	}
 	acts, err := store.Acts(engine.ControlMine)
@@ -129,6 +130,6 @@ func (a *App) Confirmable(store *audit.Store, s audit.Session) (program *engine.
 	if why != "" {
 		return nil, "", fmt.Errorf("the client of session %s cannot be confirmed: %s", s.Key.Session, why)
 	}
-	return program, fmt.Sprintf("%s is yours until it ends: what is typed to the client of session %s counts as your words, and so does what is typed "+
-		"to every client that this program starts", name, s.Key.Session), nil
+	return program, fmt.Sprintf("%s is yours until it ends: what is typed to the client of session %s counts as your words, "+
+		"and so does what is typed to every client that this program starts", name, s.Key.Session), nil
 }
