@@ -248,7 +248,7 @@ func (r *resident) handle(ctx context.Context, c serve.Client, q *wire.Request, 
 	}
 	var stdout, stderr bytes.Buffer
 	a := &cli.App{Home: r.home, Key: call.key, Pid: c.Pid, Callers: &r.callers,
-		Detach: func(args ...string) error { return cli.DetachWith(q.Env, args...) },
+		Detach:  func(args ...string) error { return cli.DetachWith(q.Env, args...) },
 		Streams: term.Streams{Stdin: bytes.NewReader(q.Input), Stdout: &stdout, Stderr: &stderr, Env: variables(q.Env)}}
 	if c.Confined {
 		a.Detach = r.detach // with the environment of this process

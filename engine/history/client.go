@@ -2,15 +2,13 @@ package history
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// foldClient records the process from which the session's events come.
-func (h *State) foldClient(c *engine.Client) {
-	if c == nil {
-		return
+// maxClientText bounds each text about the process from which a session's events come, in bytes of JSON.
+const maxClientText = 300
+
+// boundClient returns a client as the state keeps it.
+func boundClient(c engine.Client) *engine.Client {
+	for _, text := range []*string{&c.Boot, &c.Program, &c.Spaces, &c.Missing} {
+		*text = engine.ClipJSON(*text, maxClientText)
 	}
-	own := *c
-	for _, text := range []*string{&own.Boot, &own.Program, &own.Spaces} {
-		*text = boundKey(*text, keyLength)
-	}
-	own.Missing = engine.ClipJSON(own.Missing, reasonLength)
-	h.Client = &own
+	return &c
 }

@@ -80,7 +80,9 @@ func (h *State) foldOpen(r *engine.Record) {
 		return
 	}
 	h.Workspace = r.Open.Workspace
-	h.foldClient(r.Open.Client)
+	if r.Open.Client != nil {
+		h.Client = boundClient(*r.Open.Client)
+	}
 	if r.Open.Env != nil {
 		h.Env = r.Open.Env.Digest()
 	}
@@ -95,7 +97,9 @@ func (h *State) foldControl(r *engine.Record) {
 		h.foldKey(r.Control.Key)
 	case engine.ControlExpire:
 		h.expire()
-		h.foldClient(r.Control.Client)
+		if r.Control.Client != nil {
+			h.Client = boundClient(*r.Control.Client)
+		}
 	case engine.ControlUsed:
 		h.foldUsed(r.Control.Record)
 	case engine.ControlStop, engine.ControlAbort:
