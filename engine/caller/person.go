@@ -82,7 +82,7 @@ func (f *Facts) misplaced(c Command) error {
 			"process; run the command outside them, in a terminal of your own", c.What)
 	}
 	for i := range f.Chain {
-		if p := &f.Chain[i]; p.Spaces != "" && p.Spaces != self.Spaces && !slices.Contains(c.Spaces, self.Spaces) {
+		if p := &f.Chain[i]; len(f.Sessions) > 0 && p.Spaces != "" && p.Spaces != self.Spaces && !slices.Contains(c.Spaces, self.Spaces) {
 			return fmt.Errorf("%s needs a person: this is running in namespaces that a program above it (%s) is not in; run the command outside "+
 				"them, in a terminal of your own", c.What, p.describe())
 		}

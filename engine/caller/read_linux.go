@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -133,8 +134,8 @@ func marker(environ string, markers []string) string {
 	if err != nil {
 		return "" // of another user
 	}
-	for _, name := range markers {
-		if value, ok := bytes.CutPrefix(b, []byte(name+"=")); ok && value[0] != 0 || bytes.Contains(b, []byte("\x00"+name+"=")) {
+	for one := range bytes.SplitSeq(b, []byte{0}) {
+		if name, value, _ := strings.Cut(string(one), "="); value != "" && slices.Contains(markers, name) {
 			return name
 		}
 	}

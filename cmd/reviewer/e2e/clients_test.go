@@ -99,3 +99,20 @@ func TestProgramsAreNotClients(t *testing.T) {
 		}
 	}
 }
+
+// The real client is the client of its session, and its prompt counts, also where the test that starts it is not a person.
+// What its own shell tool sends is not: it runs in a session of processes of its own.
+func TestTheRealClientIsTheClient(t *testing.T) {
+	each(t, func(s *stage) {
+		s.install("user")
+		s.prompt(Script{Shell("echo tea > mark")})
+		sessions, err := (&audit.Store{Dir: s.state}).Sessions()
+		s.must(err)
+		if len(sessions) != 1 || !sessions[0].Client.Verified() || sessions[0].Prompts != 1 {
+			s.t.Errorf("sessions %+v", sessions)
+		}
+		for _, one := range sessions {
+			s.t.Logf("the client is %+v", one.Client)
+		}
+	})
+}
