@@ -67,6 +67,9 @@ type Event struct {
 	// person's statement.
 	Unverified string
 
+	// Client is the process from which the event comes; nil: no process sent it, as in a simulation.
+	Client *Client
+
 	// How the policy configures the reading of the event; the agent has no influence on it.
 	Redact []string // those of PersonalKinds that are masked in addition to secrets
 	Rows   Rows     // knowledge about programs; nil: none

@@ -36,6 +36,7 @@ const (
 	ControlPurge     = "purge"     // saves, checkpoints or records are removed before their term
 	ControlAccept    = "accept"    // the person's own policy, settings and definitions count as they are
 	ControlUninstall = "uninstall" // the hooks are removed
+	ControlMine      = "mine"      // clients that Control.Client started, or that it is, are the person's
 )
 
 // The conditions on which a person resumes a session.
@@ -216,6 +217,8 @@ type Open struct {
 	Workspace string `json:"workspace,omitempty"` // the agent's project folder, else the first working directory; pinned
 	Env       *Env   `json:"env,omitempty"`
 	Of        string `json:"of,omitempty"` // in the ledger: the chain that was opened
+
+	Client *Client `json:"client,omitempty"` // from which the session's events come
 }
 
 // Control is a person's choice.
@@ -235,6 +238,8 @@ type Control struct {
 
 	Digest  string   `json:"digest,omitempty"`     // approve, deny: of the question, as in Pending
 	Decided *Decided `json:"decided_by,omitempty"` // approve, deny: who answered the question
+
+	Client *Client `json:"client,omitempty"` // expire: from which the session's events come from now on; mine: the program that is the person's
 
 	Key    *PersonKey `json:"key,omitempty"`    // key
 	Signed *Signature `json:"signed,omitempty"` // a choice that makes policy milder counts only with it

@@ -22,8 +22,8 @@ var tamperingCommands = []string{
 	"allow", "approvals approve", "approvals code", "approvals deny", "approvals watch", "checkpoint expire", "checkpoint gc",
 	"checkpoint restore", "checkpoint take", "hook", "incident close", "install", "notify deliver", "notify test", "policy accept", "policy activate",
 	"policy history restore", "policy rollback", "policy sign", "policy trust accept", "policy trust add", "policy trust restore",
-	"policy trust rotate", "policy trust sign", "run-helper", "serve", "session abort", "session resume", "session rollback",
-	"session scope", "uninstall",
+	"policy trust rotate", "policy trust sign", "run-helper", "serve", "session abort", "session mine", "session resume",
+	"session rollback", "session scope", "uninstall",
 }
 
 // toClass says what to do about a command without a row.

@@ -20,6 +20,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/approval/code"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/caller"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/history"
@@ -310,9 +311,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 		noteUndecodable(ctx, a, store, raw, text)
 		return failure(h, e.Name, text) // the stricter of the two names, if they differ
 	}
-	if e.Phase == engine.PhasePrompt && !a.CalledBy(h) {
-		e = unverifiedPrompt(e)
-	}
+	e.Client = sender(a, h, e, store)
 	e, repeats := unrepeated(a, h, store, e)
 	if err := checkState(a, h, &e, store); err != nil {
 		return failure(h, e.Name, err.Error())
@@ -324,10 +323,10 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	}
 	answer, _ := r.Handle(ctx, e) // the answer reports the failure
 	answer.Tool = e.Tool
-	switch codes := (&code.Store{Log: store}); e.Phase {
-	case engine.PhaseStart:
+	switch codes := (&code.Store{Log: store}); {
+	case e.Phase == engine.PhaseStart:
 		answer.Person = strings.Trim(answer.Person+"\n"+codes.AtStart(), "\n")
-	case engine.PhasePrompt:
+	case e.Phase == engine.PhasePrompt && answer.Person == "":
 		answer.Person = codes.AtPrompt()
 	}
 	answer.Person = strings.Trim(answer.Person+"\n"+repeats, "\n")
@@ -344,7 +343,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 // only the settings were copied, sessions begin as usual, if the agent reports that.
 func checkState(a *cli.App, h harness.Harness, e *engine.Event, store *audit.Store) error {
 	begins := func(event string) bool { return h.Phase(event) == engine.PhaseStart }
-	if !slices.ContainsFunc(h.Events, begins) || e.Phase == engine.PhaseStart && a.CalledBy(h) {
+	if !slices.ContainsFunc(h.Events, begins) || e.Phase == engine.PhaseStart && e.Client.Verified() {
 		return nil
 	}
 	replaced, err := store.Replaced(engine.SessionKey{Harness: e.Harness, Session: e.Session})
@@ -355,12 +354,16 @@ func checkState(a *cli.App, h harness.Harness, e *engine.Event, store *audit.Sto
 	return err
 }
 
-// unverifiedPrompt treats a prompt as text from an unknown program. It is recorded,
-// and can only forbid something.
-func unverifiedPrompt(e engine.Event) engine.Event {
-	e.Phase = engine.PhaseOther
-	e.Unverified = "the client did not pass on this prompt itself, so it is not a person's input"
-	return e
+// sender returns the process from which an event comes. Whether it is a person's client is examined where that matters: at
+// prompts, at the start, and at a session's first event. nil: it is not looked up.
+func sender(a *cli.App, h harness.Harness, e engine.Event, store *audit.Store) *engine.Client {
+	if e.Phase != engine.PhasePrompt && e.Phase != engine.PhaseStart {
+		_, began, err := store.Workspace(engine.SessionKey{Harness: e.Harness, Session: e.Session})
+		if err == nil && began != 0 {
+			return a.CallerAgain()
+		}
+	}
+	return a.Caller(h, store)
 }
 
 // unrepeated treats a prompt as one that nobody typed if its text comes from elsewhere, and returns what the person is told then.
@@ -369,8 +372,7 @@ func unrepeated(a *cli.App, h harness.Harness, store *audit.Store, e engine.Even
 	if source == "" {
 		return e, ""
 	}
-	e = unverifiedPrompt(e)
-	e.Unverified = source
+	e.Phase, e.Unverified = engine.PhaseOther, source
 	return e, "reviewer: this prompt does not count as yours, since " + source + ". What it forbids is forbidden. " +
 		"If you typed it, write it in other words."
 }
@@ -460,6 +462,7 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 		Now:        func() int64 { return time.Now().UnixMilli() },
 		Mask:       c.Mask,
 		Stops:      stops{store},
+		Runs:       caller.Runs,
 		Request: func(e engine.Event) string {
 			words, _ := transcript.Request(e) // without them, the reminder has a placeholder text
 			return words

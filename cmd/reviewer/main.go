@@ -27,16 +27,18 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/reviewcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/runcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sessioncmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/simulatecmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/suggest"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/spf13/cobra"
 )
 
 func main() {
 	collectLater()
 	streams := term.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv}
-	a := &cli.App{Streams: streams, Detach: cli.Detach}
+	a := &cli.App{Streams: streams, Detach: cli.Detach, Installed: signed.Installed, Resident: serve.Listener}
 	os.Exit(run(context.Background(), a, os.Args[1:]))
 }
 

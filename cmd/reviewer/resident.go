@@ -32,7 +32,9 @@ type resident struct {
 	read  audit.Memory // shared by all logs
 	meter *metrics.Meter
 	late  *review.LateReviews
-	cache wiring.Memory
+
+	callers cli.Callers
+	cache   wiring.Memory
 
 	detach func(args ...string) error // starts a process for what no event asked for
 	hub    *apiserver.Hub             // of the HTTP API; nil: it is off
@@ -251,7 +253,8 @@ func (r *resident) handle(ctx context.Context, c serve.Client, q *wire.Request, 
 		return &wire.Answer{Status: wire.InProcess}
 	}
 	var stdout, stderr bytes.Buffer
-	a := &cli.App{Home: r.home, Key: call.key, Pid: c.Pid, Detach: func(args ...string) error { return cli.DetachWith(q.Env, args...) },
+	a := &cli.App{Home: r.home, Key: call.key, Pid: c.Pid, Callers: &r.callers,
+		Detach:  func(args ...string) error { return cli.DetachWith(q.Env, args...) },
 		Streams: term.Streams{Stdin: bytes.NewReader(q.Input), Stdout: &stdout, Stderr: &stderr, Env: variables(q.Env)}}
 	if c.Confined {
 		a.Detach = r.detach // with the environment of this process

@@ -98,7 +98,8 @@ func runReviewer(ts *testscript.TestScript, args []string) int {
 // runHere runs a command line in this process.
 func runHere(ts *testscript.TestScript, input string, args []string) (code int) {
 	var stdout, stderr output
-	a := &cli.App{Streams: term.Streams{Stdin: strings.NewReader(input), Stdout: &stdout, Stderr: &stderr, Env: os.Getenv}, Detach: cli.Detach}
+	a := &cli.App{Streams: term.Streams{Stdin: strings.NewReader(input), Stdout: &stdout, Stderr: &stderr, Env: os.Getenv}, Detach: cli.Detach,
+		Pid: nobody}
 	var environment []string
 	for i := range hidden(ts, "env").Len() {
 		environment = append(environment, hidden(ts, "env").Index(i).String())
@@ -108,6 +109,9 @@ func runHere(ts *testscript.TestScript, input string, args []string) (code int) 
 	fmt.Fprint(ts.Stderr(), stderr.String())
 	return code
 }
+
+// nobody is the process of a hook that runs in this one: no client is above it.
+const nobody = -1
 
 // runProgram starts a program, and returns its exit code.
 func runProgram(ts *testscript.TestScript, name string, args []string) int {

@@ -27,6 +27,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects/cloud"
 	"github.com/agent-reviewer/reviewer/engine/approval/code"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/caller"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
@@ -51,16 +52,6 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Exit(code)
-}
-
-// asClient is a client as far as a hook can tell: a program of its name that starts
-// the command in its arguments.
-func asClient() {
-	cmd := exec.Command(os.Args[1], os.Args[2:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := cmd.Run(); err != nil {
-		os.Exit(max(cmd.ProcessState.ExitCode(), 1))
-	}
 }
 
 // asHookClient is the small client of the resident process.
@@ -128,6 +119,7 @@ func setUp(e *testscript.Env) error {
 		"PATH="+atStart.path, "BIN="+atStart.programs, "TESTDATA="+filepath.Join(atStart.repository, "testdata"),
 		"DEFAULT_POLICY="+filepath.Join(atStart.repository, "bundles", "default"), "REVIEWER_NO_RESIDENT=1",
 	)
+	e.Values[clientOf{}] = new(*lastingClient)
 	return errors.Join(fillIn(e.WorkDir), setCode(e))
 }
 
@@ -202,12 +194,12 @@ func condition(name string) (bool, error) {
 		for _, h := range harness.Harnesses() {
 			agents = append(agents, h.Programs...)
 		}
-		above, err := cli.Ancestors(os.Getpid())
+		facts, err := caller.Read(os.Getpid(), nil)
 		if err != nil {
 			return false, err
 		}
-		s := cli.Scene{Terminal: true, Ancestors: above}
-		return s.RequirePerson("a test", agents) == nil, nil
+		facts.Agents = agents
+		return facts.Person(caller.Command{What: "a test", Terminal: true}) == nil, nil
 	}
 	return false, fmt.Errorf("unknown condition %q", name)
 }
@@ -282,13 +274,6 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	ts.Fatalf("nobody listens at %s", args[0])
-}
-
-// claude PROGRAM [ARG…] is a client that runs a program.
-func claude(ts *testscript.TestScript, neg bool, args []string) {
-	if code := runProgram(ts, "claude", args); (code != 0) != neg {
-		ts.Fatalf("exit code %d", code)
-	}
 }
 
 // exits CODE PROGRAM [ARG…] runs a program that ends with this exit code.

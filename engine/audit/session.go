@@ -27,6 +27,7 @@ type Session struct {
 	Last      int64 // of the newest record
 	Workspace string
 	Stopped   *history.Stopped // nil: it may continue
+	Client    *engine.Client   // nil: none was recorded
 	Actions   int64
 	Prompts   int64
 	Denied    int64
@@ -107,7 +108,7 @@ func (s *Store) session(dir string) Session {
 		state, err = s.peek(dir) // a writer may have repaired or rotated meanwhile
 	}
 	one := Session{Key: engine.SessionKey{Harness: state.Harness, Session: state.Session}, Chain: state.Chain, N: state.N,
-		First: state.Started, Last: state.T, Workspace: state.Workspace, Stopped: state.Stop,
+		First: state.Started, Last: state.T, Workspace: state.Workspace, Stopped: state.Stop, Client: state.Client,
 		Actions: state.Actions, Prompts: state.Prompts, Denied: state.Denied, Asked: state.Asked, Fired: state.Fired, Dir: dir, Err: err}
 	if one.N == 0 {
 		if r, ferr := firstRecord(dir); ferr == nil {

@@ -84,6 +84,9 @@ func (h *State) foldOpen(r *engine.Record) {
 		return
 	}
 	h.Workspace = r.Open.Workspace
+	if r.Open.Client != nil {
+		h.Client = boundClient(*r.Open.Client)
+	}
 	if r.Open.Env != nil {
 		h.Env = r.Open.Env.Digest()
 	}
@@ -96,10 +99,13 @@ func (h *State) foldControl(r *engine.Record) {
 	switch r.Control.Do {
 	case engine.ControlKey:
 		h.foldKey(r.Control.Key)
-	case engine.ControlUsed:
-		h.foldUsed(r.Control.Record)
 	case engine.ControlExpire:
 		h.expire(r.Control.Mode)
+		if r.Control.Client != nil {
+			h.Client = boundClient(*r.Control.Client)
+		}
+	case engine.ControlUsed:
+		h.foldUsed(r.Control.Record)
 	case engine.ControlStop, engine.ControlAbort:
 		if h.Stop == nil || !h.Stop.Final {
 			h.Stop = &Stopped{N: r.N, T: max(h.T, r.T), Reason: engine.ClipJSON(r.Control.Reason, reasonLength),

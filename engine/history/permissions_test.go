@@ -254,3 +254,27 @@ func TestAllowedSize(t *testing.T) {
 		}
 	}
 }
+
+// What a person permitted is over after an expire record, which needs no signature; what they stopped is not.
+func TestExpire(t *testing.T) {
+	h := New()
+	h.Lenient = true
+	n := int64(0)
+	add := func(c engine.Control) {
+		n++
+		h.Append(&engine.Record{Kind: engine.KindControl, N: n, T: n, Chain: "c", Control: &c})
+	}
+	h.Append(&engine.Record{Kind: engine.KindOpen, N: 1, T: 1, Chain: "c", Session: "s"})
+	n = 1
+	add(engine.Control{Do: engine.ControlAllowSession, Print: "0123456789abcdef", CWD: "/shop", Record: "c-1"})
+	add(engine.Control{Do: engine.ControlScope, Path: "~/photos"})
+	add(engine.Control{Do: engine.ControlStop, Reason: "enough"})
+	if len(h.Permits()) != 2 {
+		t.Fatalf("permitted: %+v", h.Permits())
+	}
+	h.Lenient = false
+	add(engine.Control{Do: engine.ControlExpire})
+	if len(h.Permits()) != 0 || h.Stop == nil {
+		t.Errorf("afterwards permitted: %+v, stopped: %+v", h.Permits(), h.Stop)
+	}
+}

@@ -78,15 +78,17 @@ type State struct {
 	Keys     []string          `json:"keys,omitempty"`     // fingerprints of all keys that the chain named
 	Unsigned int64             `json:"unsigned,omitempty"` // choices that changed nothing for lack of a signature
 	Lenient  bool              `json:"-"`                  // choices count without a signature: in simulations, which no agent writes
-	Stop     *Stopped          `json:"stop,omitempty"`
-	Resumed  string            `json:"resumed,omitempty"`  // conditions, as in SessionFacts
-	Restored bool              `json:"restored,omitempty"` // files, and the agent was not told yet
-	Early    int64             `json:"early,omitempty"`    // record of a call that was answered and not reviewed yet
-	Late     *lateEntry        `json:"late,omitempty"`     // what a review found after the answer, and the agent was not told yet
-	Actions  int64             `json:"actions"`
-	Prompts  int64             `json:"prompts"`
-	FileOps  int64             `json:"file_ops"`         // since the last prompt, as for what is spent
-	Before   int64             `json:"before,omitempty"` // as FileOps, of the prompts before
+	// Client is the process from which the session's events come. nil: none was recorded.
+	Client   *engine.Client `json:"client,omitempty"`
+	Stop     *Stopped       `json:"stop,omitempty"`
+	Resumed  string         `json:"resumed,omitempty"`  // conditions, as in SessionFacts
+	Restored bool           `json:"restored,omitempty"` // files, and the agent was not told yet
+	Early    int64          `json:"early,omitempty"`    // record of a call that was answered and not reviewed yet
+	Late     *lateEntry     `json:"late,omitempty"`     // what a review found after the answer, and the agent was not told yet
+	Actions  int64          `json:"actions"`
+	Prompts  int64          `json:"prompts"`
+	FileOps  int64          `json:"file_ops"`         // since the last prompt, as for what is spent
+	Before   int64          `json:"before,omitempty"` // as FileOps, of the prompts before
 	spent
 	Denied    int64                   `json:"denied"`
 	DeniedRow int64                   `json:"denied_row"`

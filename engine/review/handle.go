@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/history"
@@ -41,6 +42,9 @@ type Reviewer struct {
 
 	// LateReviewed gets the record of a review that was made after its answer; nil: nobody does.
 	LateReviewed func(engine.SessionKey, *engine.Record)
+
+	// Runs reports whether the client of a session still runs; nil: none does.
+	Runs func(*engine.Client) bool
 
 	SubTasks func(engine.Event) []engine.SubTask // the agent's own list, raw; nil: it is never read
 
@@ -94,6 +98,9 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 		return engine.Answer{}, err
 	}
 	e.Began = began
+	if e, err = r.from(ctx, key, e); err != nil {
+		return engine.Answer{}, err
+	}
 	h := &review{workspace: workspace}
 	h.policy, err = r.Policy(workspace)
 	h.event = read(e, h.policy)
@@ -114,6 +121,7 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	if h.policy != nil && e.Phase == engine.PhaseStart {
 		answer.Person = h.policy.Notice
 	}
+	answer.Person = strings.Trim(answer.Person+"\n"+r.clients().notice(e), "\n")
 	if err == nil && answer.Mode != engine.ModeDuplicate {
 		answer.Text = r.quote(h, answer.Text)
 	}
@@ -127,6 +135,32 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 		}
 	}
 	return r.files(ctx, key, h, answer)
+}
+
+func (r *Reviewer) clients() clients { return clients{r.Runs, r.mask, r.Now} }
+
+// from compares the process that sent a prompt, or the start of a session, with the session's client, before the text
+// is read. A prompt of any other process is recorded as a note, and does not count as a person's.
+func (r *Reviewer) from(ctx context.Context, key engine.SessionKey, e engine.Event) (engine.Event, error) {
+	if e.Client == nil || e.Phase != engine.PhasePrompt && e.Phase != engine.PhaseStart {
+		return e, nil
+	}
+	by := *e.Client
+	err := r.Log.Update(ctx, key, func(t history.Tail) error {
+		if t.History.Empty() {
+			return nil
+		}
+		if by.Missing == "" {
+			by.Missing = r.clients().strange(t.History.Client, &by)
+		}
+		return r.clients().follow(t, &by)
+	})
+	e.Client = &by
+	if e.Phase == engine.PhasePrompt && by.Missing != "" {
+		e.Phase = engine.PhaseOther
+		e.Unverified = "this is not a person's input: " + r.mask(by.Missing)
+	}
+	return e, err
 }
 
 // files does what must be done about the files of a call, without the session's lock.
@@ -249,11 +283,14 @@ func (r *Reviewer) facts(ctx context.Context, e engine.Event, workspace string, 
 func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *review) (engine.Answer, error) {
 	rec := h.rec
 	if t.History.Empty() {
-		if err := t.Append(r.opening(rec, h.workspace)); err != nil {
+		if err := t.Append(r.opening(rec, h)); err != nil {
 			return engine.Answer{}, err
 		}
 	} else if pinned := t.History.Workspace; pinned != "" && pinned != r.mask(h.workspace) && pinned != h.workspace {
 		return engine.Answer{}, errWorkspaceChanged
+	}
+	if err := r.clients().follow(t, h.event.Client); err != nil {
+		return engine.Answer{}, err
 	}
 	if types(rec) && !t.History.Terminals.Equal(h.event.Terminals) {
 		return engine.Answer{}, errTerminalChanged
@@ -315,10 +352,10 @@ func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine
 	return answer, nil
 }
 
-func (r *Reviewer) opening(rec *engine.Record, workspace string) *engine.Record {
+func (r *Reviewer) opening(rec *engine.Record, h *review) *engine.Record {
 	env := r.Env
 	return &engine.Record{Kind: engine.KindOpen, T: rec.T, Session: rec.Session, Harness: rec.Harness,
-		Open: &engine.Open{Workspace: r.mask(workspace), Env: &env}}
+		Open: &engine.Open{Workspace: r.mask(h.workspace), Env: &env, Client: r.clients().masked(h.event.Client)}}
 }
 
 // again answers a call that was answered before: the hook is installed twice.

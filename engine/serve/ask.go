@@ -43,6 +43,21 @@ type Peer struct {
 	Program string // its file
 }
 
+// Listener returns the process that listens at a state directory's socket, as this one sees it: 0 if it is in namespaces
+// that cannot be seen from here. runs is false if nobody listens.
+func Listener(home string) (pid int, runs bool) {
+	conn, err := net.Dial("unix", Socket(home))
+	if err != nil {
+		return 0, false
+	}
+	defer conn.Close() // nothing is written
+	c, err := peer(conn)
+	if err != nil {
+		return 0, false
+	}
+	return c.Pid, true
+}
+
 // Ask lets the process that listens at a state directory's socket answer a request. Unlike the
 // client of hooks, it trusts any process: the caller decides which one to trust.
 func Ask(home string, r *wire.Request, wait time.Duration) (*wire.Answer, Peer, error) {

@@ -143,7 +143,7 @@ func (c *Collector) Add(r *engine.Record) {
 // control counts what a person did. How a question ended may be nobody's choice, and what a session's log takes over from the
 // ledger is none.
 func (c *Collector) control(choice *engine.Control) {
-	if choice.Do == engine.ControlKey || choice.Do == engine.ControlUsed {
+	if choice.Do == engine.ControlKey || choice.Do == engine.ControlUsed || choice.Do == engine.ControlExpire {
 		return
 	}
 	if choice.Decided != nil {

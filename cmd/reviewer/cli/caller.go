@@ -1,56 +1,135 @@
 package cli
 
 import (
+	"cmp"
+	"fmt"
 	"os"
-	"path"
-	"slices"
-	"strings"
+	"sync"
 
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/caller"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
-// CalledBy reports whether a client itself started this process, and not a program
-// that imitates it: prompts are accepted only from a client. A program of the same
-// user that has a client's name and no agent above it cannot be distinguished from the
-// client.
-func (a *App) CalledBy(client harness.Harness) bool {
-	pid := a.Pid
-	if pid == 0 {
-		pid = os.Getpid()
+// Callers are the clients that a lasting process has examined and found to be people's: what follows from
+// when a program was started would change when an older session continues. The zero value is ready to use.
+type Callers struct{ verified sync.Map }
+
+// knownCaller is a client of a kind of agent, without what differs between its events.
+func knownCaller(h harness.Harness, c engine.Client) any {
+	c.Joined = false
+	return struct {
+		harness string
+		client  engine.Client
+	}{h.Name, c}
+}
+
+// CallerAgain returns the process from which a later event of a session comes, to be compared with its client: only where
+// that takes less than a millisecond, else nil. It is not examined.
+func (a *App) CallerAgain() *engine.Client {
+	if !caller.Quick {
+		return nil
 	}
-	above, err := Ancestors(pid)
+	facts, err := caller.ReadCaller(a.hookPid())
 	if err != nil {
-		return false
+		return &engine.Client{Missing: err.Error()}
 	}
-	var agents []string
+	c := facts.Caller()
+	c.Missing = cmp.Or(c.Missing, "it was first seen at a call, and no prompt of it was examined yet")
+	return c
+}
+
+func (a *App) hookPid() int { return cmp.Or(a.Pid, os.Getpid()) }
+
+// Caller returns the process from which the event of a hook comes. Missing says for lack of which fact it is not a person's
+// client.
+func (a *App) Caller(h harness.Harness, store *audit.Store) *engine.Client {
+	facts, err := caller.ReadCaller(a.hookPid())
+	if err != nil {
+		return &engine.Client{Missing: err.Error()}
+	}
+	c := facts.Caller()
+	if c.Missing != "" {
+		return c
+	}
+	if a.Callers != nil {
+		if _, ok := a.Callers.verified.Load(knownCaller(h, *c)); ok {
+			return c
+		}
+	}
+	if facts, err = caller.Read(a.hookPid(), agentMarkers()); err == nil {
+		err = a.sessionFacts(facts, store, facts.Earliest()-caller.Afterwards.Milliseconds())
+	}
+	if err != nil {
+		c.Missing = "it cannot be determined whether an agent started it: " + err.Error()
+		return c
+	}
+	found := facts.Client(h.Programs)
+	if a.Callers != nil && found.Verified() {
+		a.Callers.verified.Store(knownCaller(h, *c), true)
+	}
+	return found
+}
+
+func agentMarkers() (list []string) {
 	for _, h := range harness.Harnesses() {
-		agents = append(agents, h.Programs...)
+		if h.Marker != "" {
+			list = append(list, h.Marker)
+		}
 	}
-	return calledBy(above, client.Programs, agents)
+	return list
 }
 
-// calledBy examines the processes above a hook, the nearest first: at most a shell
-// that runs the hook's command line, then the client, perhaps with its launcher, and
-// no agent above that started the client with its own prompt.
-func calledBy(above []process, client, agents []string) bool {
-	if len(above) > 0 && runsHook(above[0].command) {
-		above = above[1:]
+// sessionFacts adds what is known about agents and their sessions that were written to since a time. Damaged logs are skipped.
+func (a *App) sessionFacts(f *caller.Facts, store *audit.Store, since int64) error {
+	sessions, err := store.Written(since)
+	if err != nil {
+		return err
 	}
-	if len(above) == 0 || agentName(above[0].command, client) == "" {
-		return false
+	for _, s := range sessions {
+		if s.N > 0 {
+			f.Sessions = append(f.Sessions, caller.Session{ID: s.Key.Session, First: s.First, Last: s.Last,
+				Client: s.Client, Lives: f.Runs(s.Client)})
+		}
 	}
-	for len(above) > 0 && agentName(above[0].command, client) != "" {
-		above = above[1:]
+	acts, err := store.Acts(engine.ControlMine)
+	if err != nil {
+		return err
 	}
-	return !slices.ContainsFunc(above, func(p process) bool { return agentName(p.command, agents) != "" })
+	for _, r := range acts {
+		if r.Control.Client != nil {
+			f.Mine = append(f.Mine, *r.Control.Client)
+		}
+	}
+	for _, h := range harness.Harnesses() {
+		f.Agents = append(f.Agents, h.Programs...)
+	}
+	return nil
 }
 
-// runsHook reports whether a process is the shell of a hook's command line.
-func runsHook(command string) bool {
-	words := strings.Fields(command)
-	if len(words) > 2 && slices.Contains([]string{"cmd", "powershell", "pwsh"}, path.Base(words[0])) {
-		return strings.Contains(command, "hook_"+harness.ClaudeCode) || strings.Contains(command, " hook ")
+// Confirmable returns the outermost program of a session's client, which a person can confirm as theirs, and the confirmation
+// in words.
+func (a *App) Confirmable(store *audit.Store, s audit.Session) (program *engine.Client, shown string, err error) {
+	if !caller.Runs(s.Client) {
+		missing := "no client of it was seen"
+		if s.Client != nil {
+			missing = cmp.Or(s.Client.Missing, missing)
+		}
+		return nil, "", fmt.Errorf("session %s has no client that runs and that you could confirm: %s", s.Key.Session, missing)
 	}
-	return len(words) > 2 && slices.Contains([]string{"sh", "bash", "zsh", "dash"}, path.Base(words[0])) && words[1] == "-c" &&
-		strings.Contains(command, " hook ")
+	facts, err := caller.Read(s.Client.Pid, agentMarkers())
+	if err == nil {
+		err = a.sessionFacts(facts, store, facts.Earliest()-caller.Afterwards.Milliseconds())
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	h, _ := harness.Find(s.Key.Harness) // of an unknown agent, no launcher is known
+	program, name, why := facts.Confirmable(s.Client, h.Programs)
+	if why != "" {
+		return nil, "", fmt.Errorf("the client of session %s cannot be confirmed: %s", s.Key.Session, why)
+	}
+	return program, fmt.Sprintf("%s is yours until it ends: what is typed to the client of session %s counts as your words, "+
+		"and so does what is typed to every client that this program starts", name, s.Key.Session), nil
 }

@@ -25,8 +25,14 @@ type App struct {
 	// start nothing.
 	Detach   func(args ...string) error
 	Pid      int      // of the process whose caller counts; 0: this one
+	Callers  *Callers // that were examined before; nil: none is remembered
 	Notifies bool     // the active policy defines channels for notifications about stops
 	OwnKinds []string // of intervention that the active policy defines
+
+	// Installed returns the programs that the hooks of a state directory use, and Resident the process that answers them,
+	// which is 0 if it cannot be seen from here; nil: unknown.
+	Installed func(a *App, home string) []string
+	Resident  func(home string) (pid int, runs bool)
 
 	NotifiesRequests bool // it defines channels for questions that wait for a person
 }

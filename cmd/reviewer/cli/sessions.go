@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/caller"
 )
 
 // Chosen opens the log and returns the sessions that the arguments name, all of
@@ -36,7 +37,7 @@ func (a *App) Chosen(selectors []string) (*audit.Store, []audit.Session, error) 
 func LivingSession(store *audit.Store, now int64) (string, error) {
 	sessions, err := store.Sessions()
 	for _, s := range sessions {
-		if now-s.Last > afterwards.Milliseconds() {
+		if now-s.Last > caller.Afterwards.Milliseconds() {
 			continue
 		}
 		ended := false

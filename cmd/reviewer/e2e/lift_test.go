@@ -191,6 +191,7 @@ func (m *machine) hookCommand(resident bool, event string, more map[string]any) 
 		name = hookClient(m.program)
 	}
 	cmd := m.command(name, "hook", "claude-code", event, "--home", m.state, "--key", m.key)
+	cmd.SysProcAttr.Setsid = false // hooks run in the client's session of processes, and calls in one of their own
 	if !resident {
 		cmd.Env = append(cmd.Env, "REVIEWER_NO_RESIDENT=1")
 	}

@@ -56,9 +56,10 @@ func sessionShowCommand(a *cli.App) *cobra.Command {
 // shownDocument is a session's time line as JSON.
 type shownDocument struct {
 	listedSession
-	Labels   []engine.Label   `json:"labels"`  // of what was read
-	Scope    []string         `json:"scope"`   // paths that a person added
-	Written  map[string]int64 `json:"written"` // paths that were written or deleted, by location
+	Labels   []engine.Label   `json:"labels"`           // of what was read
+	Scope    []string         `json:"scope"`            // paths that a person added
+	Client   *engine.Client   `json:"client,omitempty"` // from which its events come
+	Written  map[string]int64 `json:"written"`          // paths that were written or deleted, by location
 	Timeline []*timelineEntry `json:"timeline"`
 }
 
@@ -77,7 +78,7 @@ func showTimeline(a *cli.App, w io.Writer, out *term.Output, store *audit.Store,
 	moments := line.pick(shown)
 	facts := history.NewInput(&engine.Record{}, state, engine.View{}).Session
 	doc := shownDocument{listedSession{auditcmd.DocumentOf(s), s.Asked, s.Prompts, counts(s.Fired)}, facts.Labels,
-		facts.Scope, facts.Written, moments}
+		facts.Scope, s.Client, facts.Written, moments}
 	if out.Format == "json" {
 		return errors.Join(broken, term.WriteDocument(w, doc))
 	}
@@ -111,6 +112,9 @@ func printTimeline(a *cli.App, w io.Writer, out *term.Output, s audit.Session, d
 		if more != "" {
 			fmt.Fprintln(w, term.OneLine(more, width))
 		}
+	}
+	if doc.Client != nil && doc.Client.Missing != "" {
+		fmt.Fprintln(w, term.OneLine("its client does not count as a person's: "+doc.Client.Missing, width))
 	}
 	if doc.Stopped != nil {
 		fmt.Fprintln(w, p.Colour("31;1", term.OneLine("stopped by "+doc.Stopped.By+term.After(": ", doc.Stopped.Reason), width)))

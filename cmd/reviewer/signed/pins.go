@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -15,11 +16,12 @@ import (
 
 // Pin is the fingerprint that the hooks of an agent were given.
 type Pin struct {
-	Agent string
-	Layer string
-	File  string
-	Home  string // the state directory
-	Key   string // empty: the ledger's own key counts
+	Agent   string
+	Layer   string
+	File    string
+	Home    string // the state directory
+	Key     string // empty: the ledger's own key counts
+	Program string // that the hooks start
 }
 
 // Places returns where the agents of the user keep their settings.
@@ -52,7 +54,7 @@ func Pins(a *cli.App, home string) ([]Pin, error) {
 					continue
 				}
 				for _, own := range l.Format.Inspect(raw, "").Own {
-					pin := Pin{agent.Name, l.Name, path, filepath.Clean(own.Home), own.Key}
+					pin := Pin{agent.Name, l.Name, path, filepath.Clean(own.Home), own.Key, own.Program}
 					if (home == "" || pin.Home == filepath.Clean(home)) && !known[pin] {
 						known[pin] = true
 						list = append(list, pin)
@@ -62,6 +64,25 @@ func Pins(a *cli.App, home string) ([]Pin, error) {
 		}
 	}
 	return list, nil
+}
+
+// Installed lists the files of this program that the hooks of a state directory use.
+func Installed(a *cli.App, home string) []string {
+	pins, err := Pins(a, home)
+	if err != nil {
+		return nil // without a home directory, no hook is installed
+	}
+	var list []string
+	for _, pin := range pins {
+		dir, name := filepath.Split(filepath.FromSlash(pin.Program))
+		if strings.TrimSuffix(name, ".exe") == cli.HookClient {
+			name = "reviewer" + strings.TrimPrefix(name, cli.HookClient)
+		}
+		if _, err := os.Stat(dir + name); err == nil && filepath.IsAbs(dir) && !slices.Contains(list, dir+name) {
+			list = append(list, dir+name)
+		}
+	}
+	return list
 }
 
 // Files lists the files of a layer that an agent reads.

@@ -1,4 +1,4 @@
-package cli
+package caller
 
 import (
 	"errors"
@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func processTable() (map[int]process, error) {
+func processes() (map[int]Process, error) {
 	list, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	defer windows.CloseHandle(list)
-	table := map[int]process{}
+	table := map[int]Process{}
 	entry := windows.ProcessEntry32{}
 	entry.Size = uint32(unsafe.Sizeof(entry))
 	for err = windows.Process32First(list, &entry); err == nil; err = windows.Process32Next(list, &entry) {
@@ -22,9 +22,9 @@ func processTable() (map[int]process, error) {
 			continue // the idle process, which has no children
 		}
 		program := windows.UTF16ToString(entry.ExeFile[:])
-		p := process{pid: int(entry.ProcessID), parent: int(entry.ParentProcessID), command: commandLine([]string{program})}
+		p := Process{Pid: int(entry.ProcessID), Parent: int(entry.ParentProcessID), Command: commandLine([]string{program})}
 		p.ask()
-		table[p.pid] = p
+		table[p.Pid] = p
 	}
 	if !errors.Is(err, windows.ERROR_NO_MORE_FILES) {
 		return nil, fmt.Errorf("list processes: %w", err)
@@ -34,24 +34,25 @@ func processTable() (map[int]process, error) {
 
 // ask fills in what the system reports about a process of the same user; processes of
 // others keep the name of their program.
-func (p *process) ask() {
-	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(p.pid))
+func (p *Process) ask() {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(p.Pid))
 	if err != nil {
 		return
 	}
 	defer windows.CloseHandle(h)
 	var created, exited, kernel, user windows.Filetime
 	if windows.GetProcessTimes(h, &created, &exited, &kernel, &user) == nil {
-		p.started = created.Nanoseconds() / 1e6
+		p.Began = created.Nanoseconds() / 1e6
+		p.Start = p.Began
 	}
 	if words := wordsOf(h); len(words) > 0 {
-		p.command = commandLine(words)
+		p.Command = commandLine(words)
 		return
 	}
 	path := make([]uint16, windows.MAX_LONG_PATH)
 	size := uint32(len(path))
 	if windows.QueryFullProcessImageName(h, 0, &path[0], &size) == nil {
-		p.command = commandLine([]string{windows.UTF16ToString(path[:size])})
+		p.Command = commandLine([]string{windows.UTF16ToString(path[:size])})
 	}
 }
 

@@ -1,0 +1,69 @@
+package review
+
+import (
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
+)
+
+// clients compares the processes from which the events of a session come.
+type clients struct {
+	live func(*engine.Client) bool // nil: none does
+	mask func(string) string
+	now  func() int64
+}
+
+// strange returns why a process is not the client that a session has; empty: it is, or becomes it.
+func (k clients) strange(now, by *engine.Client) string {
+	switch {
+	case !now.Verified():
+	case !now.Is(by):
+		if k.runs(now) {
+			return fmt.Sprintf("the client of the session (process %d) still runs, and process %d sent this", now.Pid, by.Pid)
+		}
+	case now.Joined && !by.Joined:
+		return "the hook does not run in the client's own session of processes, as its hooks do, but in that of something it started"
+	}
+	return ""
+}
+
+func (k clients) runs(c *engine.Client) bool { return k.live != nil && k.live(c) }
+
+// follow records that a session continues under another process once its client has ended, or that its client is a
+// person's after all. What was permitted before is over then.
+func (k clients) follow(t history.Tail, by *engine.Client) error {
+	now := t.History.Client
+	switch {
+	case by == nil, !now.Verified() && by.Missing != "":
+		return nil
+	case now.Verified() && (now.Is(by) || k.runs(now)):
+		return nil
+	}
+	rec := &engine.Record{Kind: engine.KindControl, T: k.now(), Control: &engine.Control{Do: engine.ControlExpire, Mode: engine.ExpirePermits, By: "client",
+		Reason: "the session continues under another process", Client: k.masked(by)}}
+	rec.ClampTime(t.History.T)
+	return t.Append(rec)
+}
+
+// masked returns a client as it may be recorded.
+func (k clients) masked(c *engine.Client) *engine.Client {
+	if c == nil {
+		return nil
+	}
+	own := *c
+	own.Missing = engine.ClipJSON(k.mask(own.Missing), maxMissing)
+	return &own
+}
+
+// maxMissing bounds the fact that a client lacks, in bytes of JSON.
+const maxMissing = 300
+
+// notice tells the person that their words do not count, and what to do.
+func (k clients) notice(e engine.Event) string {
+	if e.Client == nil || e.Client.Missing == "" || e.Phase != engine.PhaseStart && e.Unverified == "" {
+		return ""
+	}
+	return "reviewer: what is typed here does not count as a person's words, so it neither permits anything nor widens the scope: " +
+		k.mask(e.Client.Missing) + ". Begin the session in a terminal of your own, or confirm it there with `reviewer session mine`."
+}
