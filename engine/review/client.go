@@ -40,8 +40,8 @@ func (k clients) follow(t history.Tail, by *engine.Client) error {
 	case now.Verified() && (now.Is(by) || k.runs(now)):
 		return nil
 	}
-	rec := &engine.Record{Kind: engine.KindControl, T: k.now(), Control: &engine.Control{Do: engine.ControlExpire, Mode: engine.ExpirePermits, By: "client",
-		Reason: "the session continues under another process", Client: k.masked(by)}}
+	rec := &engine.Record{Kind: engine.KindControl, T: k.now(), Control: &engine.Control{Do: engine.ControlExpire, Mode: engine.ExpirePermits,
+		By: "client", Reason: "the session continues under another process", Client: k.masked(by)}}
 	rec.ClampTime(t.History.T)
 	return t.Append(rec)
 }
