@@ -43,9 +43,10 @@ func (p *Process) multiplexer() bool {
 		"sshx", "upterm", "tty-share", "wezterm-mux-server", "expect", "reptyr"}, p.name())
 }
 
-// serves reports whether a program starts others for whoever asks it: when it was started itself says nothing about them.
+// serves reports whether a program starts others for whoever asks it: when it was started itself says nothing about them. A
+// multiplexer does that too, but a window of it is what people open, and what agents type there is known from their calls.
 func (p *Process) serves() bool {
-	return p.Pid == 1 || p.multiplexer() || p.schedules() || slices.Contains([]string{"systemd", "init", "launchd",
+	return p.Pid == 1 || p.schedules() || slices.Contains([]string{"systemd", "init", "launchd",
 		"explorer", "services", "sihost", "svchost", "dbus-daemon", "dbus-broker", "dbus-broker-launch", "sshd", "sshd-session", "dropbear", "inetd", "xinetd", "conmon", "containerd-shim",
 		"containerd-shim-runc-v2", "dockerd", "docker-init", "tini", "dumb-init", "supervisord", "runsvdir", "runsv", "s6-svscan",
 		"s6-supervise"}, p.name())
