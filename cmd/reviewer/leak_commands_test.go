@@ -146,6 +146,7 @@ func reports() map[string][]string {
 		"session list":           {"session list", "session list -f json", "session list --since TEXT", "session list --workspace TEXT"},
 		"session scope":          {"session scope ID", "session scope ID -f json", "session scope ID --add TEXT", "session scope TEXT"},
 		"session show":           {"session show ID", "session show ID -f json", "session show ID --agent TEXT", "session show TEXT"},
+		"session mine":           {"session mine ID", "session mine TEXT"},
 		"session resume":         {"session resume ID", "session resume TEXT"},
 		"session abort":          {"session abort ID --reason TEXT", "session abort TEXT"},
 		"session stop":           {"session stop ID --reason TEXT", "session stop TEXT"},

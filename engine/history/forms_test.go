@@ -43,12 +43,8 @@ func TestFormOf(t *testing.T) {
 	}
 }
 
-// askedSession folds calls after a prompt of a person: each is asked about by the agent and then ends as given.
-func askedSession(ends ...string) *State {
-	h := lenient()
-	h.Append(&engine.Record{Kind: engine.KindPrompt, Phase: engine.PhasePrompt, Event: &engine.EventFacts{}})
-	return asksIn(h, ends...)
-}
+// askedSession folds calls: each is asked about by the agent and then ends as given.
+func askedSession(ends ...string) *State { return asksIn(lenient(), ends...) }
 
 func asksIn(h *State, ends ...string) *State {
 	n := int64(0)
@@ -110,19 +106,19 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A session to which no person wrote has no verified client: nobody approved what ran in it, and what was refused counts.
+// Nobody is known to have approved what ran in a session whose client is not a person's; what was refused counts.
 func TestAnswersWithoutAPerson(t *testing.T) {
 	form := FormOf("Bash", readsAt("sed", "a.go", ""))
-	for name, note := range map[string]*engine.Record{
-		"no prompt": nil,
-		"a prompt of an unknown program": {Kind: engine.KindNote, Phase: engine.PhaseOther, Event: &engine.EventFacts{Prompt: &engine.ContentFacts{}},
-			Note: &engine.Note{What: "unverified"}},
+	for name, test := range map[string]struct {
+		client   *engine.Client
+		inferred int64
+	}{
+		"no client is recorded": {nil, 2}, "a person's": {&engine.Client{Pid: 7}, 2},
+		"a program's": {&engine.Client{Pid: 7, Missing: "it runs below an agent"}, 0},
 	} {
 		h := lenient()
-		if note != nil {
-			h.Append(note)
-		}
-		if got := asksIn(h, "ran", "ran", "refused").Answers(form); len(got) != 1 || got[0].Inferred != 0 || got[0].Refused != 1 {
+		h.Client = test.client
+		if got := asksIn(h, "ran", "ran", "refused").Answers(form); len(got) != 1 || got[0].Inferred != test.inferred || got[0].Refused != 1 {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -501,14 +501,14 @@ func (h *State) dropForm() {
 }
 
 // Answers returns what people answered in the session to calls of a form, by permission mode.
-// A session that forgot refusals counts as one that refused the form. That a call ran shows no approval in a session to which
-// no person wrote: any program can report its events.
+// A session that forgot refusals counts as one that refused the form. That a call ran shows no approval in a session whose
+// client is not known to be a person's: any program can report its events.
 func (h *State) Answers(form string) []engine.FormAnswers {
 	var list []engine.FormAnswers
 	id := prefix(h.Chain, 8)
 	for _, f := range h.Forms {
 		if f.Form == form && form != "" {
-			if h.Prompts == 0 {
+			if h.Client != nil && !h.Client.Verified() {
 				f.Approved = 0
 			}
 			list = append(list, engine.FormAnswers{Session: id, Mode: f.Mode, Person: f.Person, Inferred: f.Approved,

@@ -256,9 +256,6 @@ func approvedOnce(t *testing.T) *history.State {
 	t.Helper()
 	l := newMemoryLog()
 	r := granting(t, l, always(engine.Decision{Decision: engine.Allow, Enforced: engine.Allow}))
-	if _, err := r.Handle(context.Background(), event(engine.PhasePrompt, "")); err != nil {
-		t.Fatal(err)
-	}
 	asked(t, r, func(e *engine.Event) { e.Mode = "default" })
 	if _, err := r.Handle(context.Background(), event(engine.PhasePost, "c1")); err != nil {
 		t.Fatal(err)
