@@ -47,6 +47,7 @@ const (
 
 // What no longer makes policy milder after ControlExpire. Any other mode is as ExpireAll.
 const (
+	ExpireNothing = "nothing" // the record only names the client of a session that has no events yet
 	ExpireWords   = "words"   // what people wrote to the agent
 	ExpirePermits = "permits" // that, and their permissions, approvals and additions to the scope
 	ExpireAll     = "all"     // that, and what the results of calls showed

@@ -63,20 +63,22 @@ func hookCommand(a *cli.App) *cobra.Command {
 			if code, done := outside(a); done {
 				return exitWith(code)
 			}
-			began := time.Now().Add(-elapsed(a))
-			ready := startResident(a)
-			from, visit := onDisk(), &audit.Visit{Alone: wantsResident(a)}
-			from.store = func(a *cli.App) (*audit.Store, error) {
-				log, err := a.OpenStore()
-				if err == nil {
-					log.Visit = visit
-				}
-				return log, err
-			}
 			given := time.Duration(seconds) * time.Second
-			err := hook(cmd.Context(), a, from, h, hookCall{event, a.Key, elapsed(a), given})
-			tellResident(a, visit, ready, began.Add(max(given, h.Timeout(event))-margin/2))
-			return err
+			from := onDisk()
+			if a.Env(wire.WhyVariable) != "" && a.Home != "" { // the client looked for the resident process
+				ready := startResident(a)
+				defer ready.Close() // nil: none was started
+				until := time.Now().Add(max(given, h.Timeout(event)) - margin/2 - elapsed(a))
+				visit := &audit.Visit{Alone: wantsResident(a), Tell: reportLines(a.Home, ready, until)}
+				from.store = func(a *cli.App) (*audit.Store, error) {
+					log, err := a.OpenStore()
+					if err == nil {
+						log.Visit = visit
+					}
+					return log, err
+				}
+			}
+			return hook(cmd.Context(), a, from, h, hookCall{event, a.Key, elapsed(a), given})
 		},
 	}
 	cmd.Flags().IntVar(&seconds, strings.TrimPrefix(wire.TimeoutFlag, "--"), 0,
@@ -483,6 +485,7 @@ func recordPrompt(ctx context.Context, a *cli.App, store *audit.Store, e engine.
 	}
 	start := time.Now()
 	r.Elapsed = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
+	store.Visit = &audit.Visit{Tell: reportLines(store.Dir, nil, start.Add(margin))}
 	_, err = r.Handle(ctx, e)
 	return err
 }

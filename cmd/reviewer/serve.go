@@ -174,27 +174,20 @@ func wantsResident(a *cli.App) bool {
 	return a.Env(wire.WhyVariable) == wire.NoneRunning && a.Env("REVIEWER_NO_RESIDENT") == ""
 }
 
-// tellResident tells the resident process which lines this hook wrote, so that they count as a hook's. It waits for a process
-// that was started for that.
-func tellResident(a *cli.App, v *audit.Visit, ready *os.File, until time.Time) {
-	lines := v.Wrote()
-	if len(lines) == 0 || a.Home == "" || a.Env(wire.WhyVariable) == "" {
-		return
-	}
-	if ready != nil {
-		defer ready.Close() // nothing was written
-		if err := ready.SetReadDeadline(until); err != nil {
-			return
+// reportLines returns what tells the resident process which lines this process writes, so that they count as a hook's. It waits for
+// a process that was started for that, until a time. Lines that it does not tell may only make policy stricter.
+func reportLines(home string, ready *os.File, until time.Time) func(audit.Wrote) {
+	home = filepath.Clean(home)
+	return func(w audit.Wrote) {
+		input, err := json.Marshal(w)
+		if ready != nil {
+			err = errors.Join(err, ready.SetReadDeadline(until))
+			_, _ = ready.Read(make([]byte, 1)) // it ends when that process listens
 		}
-		_, _ = ready.Read(make([]byte, 1)) // it ends when that process listens
+		if err == nil {
+			_, _, _ = serve.Ask(home, &wire.Request{Home: home, Args: []string{wire.WroteCommand}, Input: input}, time.Until(until))
+		}
 	}
-	input, err := json.Marshal(lines)
-	if err != nil {
-		return
-	}
-	home := filepath.Clean(a.Home)
-	// Without that process, the next one takes the lines for those of others: what they say may only make policy stricter.
-	_, _, _ = serve.Ask(home, &wire.Request{Home: home, Args: []string{wire.WroteCommand}, Input: input}, time.Until(until))
 }
 
 // noteResident records why the client of the resident process did not trust it or got no

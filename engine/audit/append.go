@@ -100,8 +100,8 @@ func (h *lockedChain) recover(torn int64, lost lastLength) error {
 		sum := sha256.Sum256(half)
 		what = fmt.Sprintf("an incomplete line of %d bytes, sha256 %s, was removed", torn, hex.EncodeToString(sum[:]))
 	}
-	if c.seen.n > c.state.N && (!c.state.Empty() || c.dir == h.s.ledgerDir()) { // a session's missing chain: checkNew
-		return c.forget(c.damage("the log ends at line %d, and this process has read line %d: lines were removed", c.state.N, c.seen.n))
+	if known := c.seen.end(); known > c.state.N && (!c.state.Empty() || c.dir == h.s.ledgerDir()) { // a session's missing chain: checkNew
+		return c.forget(c.damage("the log ends at line %d, and line %d was read or reported: lines were removed", c.state.N, known))
 	}
 	if lost.n > c.state.N && lost.chain == c.state.Chain {
 		h.resave = true
@@ -296,7 +296,7 @@ func (h *lockedChain) writeLine(line []byte) error {
 // settle ends a hold: the lock is released before the slow part.
 func (h *lockedChain) settle() error {
 	h.s.Memory.keep(h.c)
-	h.s.Visit.add(h)
+	h.s.Visit.tell(h)
 	due, err := h.due()
 	h.lock.Close()
 	if due {

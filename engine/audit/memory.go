@@ -20,35 +20,53 @@ import (
 type Memory struct {
 	mu     sync.Mutex
 	ends   map[string]seen // by folder
-	before map[string]seen // of the process whose work this one continues, or of hooks
+	before map[string]seen // of the process whose work this one continues
 	parts  map[string][]Wrote
 }
 
-// seen is a line that a process knows.
+// seen is a line that a process knows, and what it knows of those after it.
 type seen struct {
 	chain string
 	n     int64
 	head  string
-	from  int64 // lines up to this one are those of others
+	from  int64   // lines up to this one are those of others
+	told  []Wrote // by hooks
 }
 
 // last returns the newest known line of the chain in a folder, and whether this process folded it.
 func (m *Memory) last(dir string) (s seen, known, folded bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s, folded = m.ends[dir]; folded {
-		s, known = m.join(dir, s, true)
-		m.ends[dir] = s
-		return s, true, true
+	s, folded = m.ends[dir]
+	if known = folded; !known {
+		s, known = m.before[dir]
 	}
-	s, known = m.before[dir]
-	if s, known = m.join(dir, s, known); known {
-		if m.before == nil {
-			m.before = map[string]seen{}
-		}
-		m.before[dir] = s
+	s.told = slices.Clone(m.parts[dir])
+	slices.SortFunc(s.told, func(a, b Wrote) int { return cmp.Compare(a.After, b.After) })
+	if !known && len(s.told) > 0 {
+		first := s.told[0]
+		s.chain, s.n, s.head, s.from, known = first.Chain, first.After, first.Before, first.After, true
 	}
-	return s, known, false
+	return s, known, folded
+}
+
+// heard reports whether this process or a hook wrote a line after which a chain has a hash.
+func (s *seen) heard(r *engine.Record, head string) bool {
+	if r.N <= s.n {
+		return r.N > s.from
+	}
+	return slices.ContainsFunc(s.told, func(w Wrote) bool {
+		return w.Chain == r.Chain && w.After < r.N && (r.N < w.N || r.N == w.N && head == w.Head)
+	})
+}
+
+// end returns the number of the newest known line.
+func (s *seen) end() int64 {
+	n := s.n
+	for _, w := range s.told {
+		n = max(n, w.N)
+	}
+	return n
 }
 
 // keep remembers where a chain ends.
@@ -62,6 +80,10 @@ func (m *Memory) keep(c *chain) {
 		m.ends = map[string]seen{}
 	}
 	m.ends[c.dir] = seen{chain: c.state.Chain, n: c.state.N, head: c.end.Head}
+	left := slices.DeleteFunc(m.parts[c.dir], func(w Wrote) bool { return w.N <= c.state.N })
+	if delete(m.parts, c.dir); len(left) > 0 {
+		m.parts[c.dir] = left
+	}
 }
 
 // handed is an entry of the file that hands a Memory over.
@@ -99,18 +121,16 @@ func (m *Memory) Read(r io.Reader) error {
 	defer m.mu.Unlock()
 	m.before = map[string]seen{}
 	for _, h := range list {
-		m.before[h.Dir] = seen{h.Chain, h.N, h.Head, h.From}
+		m.before[h.Dir] = seen{chain: h.Chain, n: h.N, head: h.Head, from: h.From}
 	}
 	return nil
 }
 
 // Visit is what a process that answers one event does in the log, for the process that lasts: that one takes these lines for
-// those of a hook. A Visit is safe for concurrent use.
+// those of a hook.
 type Visit struct {
-	Alone bool // no process lasts that heard what people wrote before, so that it no longer makes policy milder
-
-	mu    sync.Mutex
-	wrote map[string]Wrote
+	Alone bool        // no process lasts that heard what people wrote before, so that it no longer makes policy milder
+	Tell  func(Wrote) // is called with each part that was written, before others can read it
 }
 
 // Wrote is a part of a session's chain.
@@ -123,43 +143,20 @@ type Wrote struct {
 	Head   string `json:"head"`
 }
 
-// add records what was written while the chain was locked.
-func (v *Visit) add(h *lockedChain) {
-	if v == nil || !h.wrote || h.key == (engine.SessionKey{}) {
-		return
+// tell reports what was written while the chain was locked.
+func (v *Visit) tell(h *lockedChain) {
+	if v != nil && v.Tell != nil && h.wrote && h.key != (engine.SessionKey{}) {
+		v.Tell(Wrote{filepath.Base(h.c.dir), h.c.state.Chain, h.before.N, h.before.Head, h.c.state.N, h.c.end.Head})
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.wrote == nil {
-		v.wrote = map[string]Wrote{}
-	}
-	w, known := v.wrote[h.c.dir]
-	if !known || w.Head != h.before.Head {
-		w = Wrote{Folder: filepath.Base(h.c.dir), Chain: h.c.state.Chain, After: h.before.N, Before: h.before.Head}
-	}
-	w.N, w.Head = h.c.state.N, h.c.end.Head
-	v.wrote[h.c.dir] = w
 }
 
-// Wrote returns what was written so far.
-func (v *Visit) Wrote() []Wrote {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	var list []Wrote
-	for _, w := range v.wrote {
-		list = append(list, w)
-	}
-	slices.SortFunc(list, func(a, b Wrote) int { return cmp.Compare(a.Folder, b.Folder) })
-	return list
-}
-
-// maxParts bounds the parts of a chain that wait for those before them.
+// maxParts bounds the parts of a chain that were not read yet.
 const maxParts = 64
 
 // Hear takes the lines that a hook wrote for lines of a hook. home is the state directory.
 func (m *Memory) Hear(home string, r io.Reader) error {
-	var list []Wrote
-	if err := json.NewDecoder(r).Decode(&list); err != nil {
+	var w Wrote
+	if err := json.NewDecoder(r).Decode(&w); err != nil {
 		return fmt.Errorf("read what a hook wrote: %w", err)
 	}
 	m.mu.Lock()
@@ -167,30 +164,11 @@ func (m *Memory) Hear(home string, r io.Reader) error {
 	if m.parts == nil {
 		m.parts = map[string][]Wrote{}
 	}
-	for _, w := range list {
-		dir := filepath.Join((&Store{Dir: home}).sessionsDir(), filepath.Base(w.Folder))
-		m.parts[dir] = append(m.parts[dir], w)
-		if len(m.parts[dir]) > maxParts {
-			delete(m.parts, dir)
-		}
+	dir := filepath.Join((&Store{Dir: home}).sessionsDir(), filepath.Base(w.Folder))
+	if m.parts[dir] = append(m.parts[dir], w); len(m.parts[dir]) > maxParts {
+		delete(m.parts, dir)
 	}
 	return nil
-}
-
-// join adds to the newest known line of a chain the parts that hooks wrote after it.
-func (m *Memory) join(dir string, s seen, known bool) (seen, bool) {
-	parts := m.parts[dir]
-	delete(m.parts, dir)
-	slices.SortFunc(parts, func(a, b Wrote) int { return cmp.Compare(a.After, b.After) })
-	for _, w := range parts {
-		if !known {
-			s, known = seen{chain: w.Chain, n: w.After, head: w.Before, from: w.After}, true
-		}
-		if w.Chain == s.chain && w.After == s.n && w.Before == s.head {
-			s.n, s.head = w.N, w.Head
-		}
-	}
-	return s, known
 }
 
 // unheard makes a chain look for lines that no hook is known to have written: they may say anything.
@@ -206,10 +184,16 @@ func (c *chain) watch(r *engine.Record) {
 	switch {
 	case !c.watched:
 	case r.Kind == engine.KindControl && r.Control != nil && r.Control.Of == "" && r.Control.Do == engine.ControlExpire:
-		if c.ends != engine.ExpireAll || r.Control.Mode != engine.ExpireWords && r.Control.Mode != engine.ExpirePermits {
+		switch r.Control.Mode {
+		case engine.ExpireNothing:
+		case engine.ExpireWords, engine.ExpirePermits:
+			if c.ends == engine.ExpireWords {
+				c.ends = ""
+			}
+		default:
 			c.ends = ""
 		}
-	case r.N > c.seen.from && r.N <= c.seen.n: // known
+	case c.seen.heard(r, c.end.Head):
 	case r.N > c.seen.from && slices.Contains([]engine.Kind{engine.KindPrompt, engine.KindPre, engine.KindPost}, r.Kind):
 		c.ends = engine.ExpireAll
 	case (r.Kind == engine.KindPrompt || r.Kind == engine.KindPost) && c.ends == "":

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -128,6 +129,40 @@ func TestUnheardLines(t *testing.T) {
 			t.Errorf("%v counts", got)
 		}
 	})
+	t.Run("after a line that a person's program wrote", func(t *testing.T) {
+		s, person := withKey(t)
+		process := lasting(s)
+		mustAdd(t, process, testKey, pre("a"))
+		if err := s.Control(context.Background(), testKey, engine.Control{Do: engine.ControlScope, Path: "~/other"}, person); err != nil {
+			t.Fatal(err)
+		}
+		tell(t, process, hook(t, s, says("true")))
+		mustAdd(t, process, testKey, pre("c"))
+		if got := names(t, s); len(got) != 1 || len(stateOfSession(t, s, testKey).Goals.Scope) != 1 {
+			t.Errorf("%v counts", got)
+		}
+	})
+	t.Run("replaced after a hook said so", func(t *testing.T) {
+		s, _ := withKey(t)
+		process := lasting(s)
+		mustAdd(t, process, testKey, pre("a"))
+		wrote := hook(t, s, pre("b"))
+		rewrite(t, s, s.sessionDir(testKey), func(l []string) []string { return l[:len(l)-2] })
+		forged(t, s)
+		tell(t, process, wrote)
+		mustAdd(t, process, testKey, pre("c"))
+		if got := names(t, s); len(got) != 0 {
+			t.Errorf("%v counts", got)
+		}
+	})
+	t.Run("cut after a hook said so", func(t *testing.T) {
+		s, _ := withKey(t)
+		process := lasting(s)
+		mustAdd(t, process, testKey, pre("a"))
+		tell(t, process, hook(t, s, pre("b")))
+		rewrite(t, s, s.sessionDir(testKey), func(l []string) []string { return l[:len(l)-2] })
+		refused(t, add(process, testKey, pre("c")), "lines were removed")
+	})
 	t.Run("before a hook that says so", func(t *testing.T) {
 		s, _ := withKey(t)
 		process := lasting(s)
@@ -153,13 +188,15 @@ func TestUnheardLines(t *testing.T) {
 		s, _ := withKey(t)
 		mustAdd(t, s, testKey, says("before"), pre("a"))
 		alone := &Store{Dir: s.Dir, Now: s.Now, Visit: &Visit{Alone: true}}
+		var wrote []Wrote
+		alone.Visit.Tell = func(w Wrote) { wrote = append(wrote, w) }
 		mustAdd(t, alone, testKey, says("now"))
 		mustAdd(t, alone, testKey, pre("b"))
 		if got := names(t, s); len(got) != 1 || got[0] != "now" {
 			t.Errorf("%v counts", got)
 		}
 		process := lasting(s)
-		tell(t, process, alone.Visit)
+		tell(t, process, wrote)
 		mustAdd(t, process, testKey, pre("c"))
 		if got := names(t, s); len(got) != 1 {
 			t.Errorf("then %v counts", got)
@@ -180,19 +217,21 @@ func TestUnheardLines(t *testing.T) {
 	})
 }
 
-// hook adds records as a process for one event does, and returns what it says of them.
-func hook(t *testing.T, s *Store, records ...*engine.Record) *Visit {
+// hook adds records as a process for one event does, and returns what it tells.
+func hook(t *testing.T, s *Store, records ...*engine.Record) (wrote []Wrote) {
 	t.Helper()
-	one := &Store{Dir: s.Dir, Now: s.Now, Visit: &Visit{}}
+	one := &Store{Dir: s.Dir, Now: s.Now, Visit: &Visit{Tell: func(w Wrote) { wrote = append(wrote, w) }}}
 	mustAdd(t, one, testKey, records...)
-	return one.Visit
+	return wrote
 }
 
-func tell(t *testing.T, process *Store, v *Visit) {
+func tell(t *testing.T, process *Store, parts []Wrote) {
 	t.Helper()
-	b, err := json.Marshal(v.Wrote())
-	if err := errors.Join(err, process.Memory.Hear(process.Dir, bytes.NewReader(b))); err != nil {
-		t.Fatal(err)
+	for _, w := range parts {
+		b, err := json.Marshal(w)
+		if err := errors.Join(err, process.Memory.Hear(process.Dir, bytes.NewReader(b))); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

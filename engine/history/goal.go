@@ -236,6 +236,9 @@ func (h *State) Heeds() bool {
 
 // expire ends what makes policy milder. What makes it stricter stays.
 func (h *State) expire(mode string) {
+	if mode == engine.ExpireNothing {
+		return
+	}
 	h.expireWords()
 	if mode == engine.ExpireWords {
 		return

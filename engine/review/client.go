@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/history"
@@ -40,8 +41,12 @@ func (k clients) follow(t history.Tail, by *engine.Client) error {
 	case now.Verified() && (now.Is(by) || k.runs(now)):
 		return nil
 	}
-	rec := &engine.Record{Kind: engine.KindControl, T: k.now(), Control: &engine.Control{Do: engine.ControlExpire, Mode: engine.ExpirePermits,
-		By: "client", Reason: "the session continues under another process", Client: k.masked(by)}}
+	mode, why := engine.ExpirePermits, "the session continues under another process"
+	if now == nil && t.History.Actions+t.History.Prompts == 0 {
+		mode, why = engine.ExpireNothing, "the session's first event came from this process"
+	}
+	rec := &engine.Record{Kind: engine.KindControl, T: k.now(),
+		Control: &engine.Control{Do: engine.ControlExpire, Mode: mode, By: "client", Reason: why, Client: k.masked(by)}}
 	rec.ClampTime(t.History.T)
 	return t.Append(rec)
 }
@@ -59,9 +64,12 @@ func (k clients) masked(c *engine.Client) *engine.Client {
 // maxMissing bounds the fact that a client lacks, in bytes of JSON.
 const maxMissing = 300
 
+// notAPerson begins the reason why a prompt does not count because of who sent it.
+const notAPerson = "this is not a person's input: "
+
 // notice tells the person that their words do not count, and what to do.
 func (k clients) notice(e engine.Event) string {
-	if e.Client == nil || e.Client.Missing == "" || e.Phase != engine.PhaseStart && e.Unverified == "" {
+	if e.Client == nil || e.Client.Missing == "" || e.Phase != engine.PhaseStart && !strings.HasPrefix(e.Unverified, notAPerson) {
 		return ""
 	}
 	return "reviewer: what is typed here does not count as a person's words, so it neither permits anything nor widens the scope: " +

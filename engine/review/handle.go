@@ -158,7 +158,7 @@ func (r *Reviewer) from(ctx context.Context, key engine.SessionKey, e engine.Eve
 	e.Client = &by
 	if e.Phase == engine.PhasePrompt && by.Missing != "" {
 		e.Phase = engine.PhaseOther
-		e.Unverified = "this is not a person's input: " + r.mask(by.Missing)
+		e.Unverified = notAPerson + r.mask(by.Missing)
 	}
 	return e, err
 }

@@ -177,7 +177,11 @@ func (s *Server) connection(serving context.Context, end func(), conn net.Conn) 
 		return
 	}
 	answer := &wire.Answer{Status: wire.InProcess}
-	if request.Home == s.Home {
+	switch {
+	case request.Home != s.Home:
+	case len(request.Args) == 1 && request.Args[0] == wire.WroteCommand: // whoever asks holds a lock for which others may wait
+		answer = s.Handle(serving, client, request, nil)
+	default:
 		s.slots <- struct{}{}
 		ctx, cancel := context.WithCancel(context.WithoutCancel(serving))
 		answer = s.Handle(ctx, client, request, &Pause{server: s, conn: conn, once: request.Once, serving: serving, cancel: cancel})
