@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -174,19 +175,29 @@ func wantsResident(a *cli.App) bool {
 	return a.Env(wire.WhyVariable) == wire.NoneRunning && a.Env("REVIEWER_NO_RESIDENT") == ""
 }
 
+// reportWait is how long a report may take: a process that does not answer delays a hook once, and does not let its call be denied.
+const reportWait = 5 * time.Second
+
 // reportLines returns what tells the resident process which lines this process writes, so that they count as a hook's. It waits for
 // a process that was started for that, until a time. Lines that it does not tell may only make policy stricter.
 func reportLines(home string, ready *os.File, until time.Time) func(audit.Wrote) {
 	home = filepath.Clean(home)
+	var one sync.Mutex
+	var failed error // once: whoever reports holds the lock of a session
 	return func(w audit.Wrote) {
+		one.Lock()
+		defer one.Unlock()
 		input, err := json.Marshal(w)
+		if failed = errors.Join(failed, err); failed != nil {
+			return
+		}
 		if ready != nil {
-			err = errors.Join(err, ready.SetReadDeadline(until))
+			failed = ready.SetReadDeadline(until)
 			_, _ = ready.Read(make([]byte, 1)) // it ends when that process listens
 		}
-		if err == nil {
-			_, _, _ = serve.Ask(home, &wire.Request{Home: home, Args: []string{wire.WroteCommand}, Input: input}, time.Until(until))
-		}
+		request := &wire.Request{Home: home, Args: []string{wire.WroteCommand}, Input: input}
+		_, _, err = serve.Ask(home, request, min(reportWait, time.Until(until)))
+		failed = errors.Join(failed, err)
 	}
 }
 

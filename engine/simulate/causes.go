@@ -20,7 +20,7 @@ type Cause struct {
 	Did       string   `json:"did"`             // added, removed, changed, reordered
 	Direction string   `json:"direction"`       // as in policy diff: loosened, tightened, mixed, undecided
 	Was       string   `json:"was,omitempty"`   // of a setting, as JSON
-	Is        string   `json:"is,omitempty"`    // likewise
+	Is        string   `json:"is,omitempty"`    // of a setting, as JSON
 	Parts     []string `json:"parts,omitempty"` // of a row: the parts that differ, such as when
 
 	Loosened  int64 `json:"loosened"` // decisions

@@ -20,8 +20,8 @@ const ImpactVersion = 1
 type Impact struct {
 	V         int       `json:"v"`         // of the document: ImpactVersion
 	Version   int       `json:"version"`   // the same, under its former name
-	Baseline  Named     `json:"baseline"`  //
-	Candidate Named     `json:"candidate"` //
+	Baseline  Named     `json:"baseline"`  // the policy that is compared with
+	Candidate Named     `json:"candidate"` // the policy that is tried
 	Env       string    `json:"env"`       // digest of the deciding environment, see engine.Env
 	Selection Selection `json:"selection"` // which part of the input was examined
 	Shard     *Shard    `json:"shard,omitempty"`
@@ -76,7 +76,7 @@ type Named struct {
 type Setting struct {
 	Key       string `json:"key"`              // its path, such as risk.high_threshold
 	Before    string `json:"before,omitempty"` // as JSON; empty: it was not set
-	After     string `json:"after,omitempty"`  // likewise
+	After     string `json:"after,omitempty"`  // as JSON; empty: it is not set
 	Direction string `json:"direction"`        // as in policy diff: loosened, tightened, mixed, undecided, none
 }
 
@@ -136,7 +136,7 @@ type Trouble struct {
 type Work struct {
 	Milliseconds int64 `json:"ms"`        // between the recorded moments of sessions, without pauses
 	Baseline     int64 `json:"baseline"`  // calls that it asks about or blocks, of those whose time is known
-	Candidate    int64 `json:"candidate"` // likewise
+	Candidate    int64 `json:"candidate"` // as Baseline
 }
 
 // pause is the shortest silence in which a session counts as idle: few calls
@@ -237,7 +237,7 @@ type RuleCounts struct {
 	ID        string `json:"id"`
 	Pattern   bool   `json:"pattern,omitempty"`
 	Baseline  int64  `json:"baseline"`  // decisions in which it fired
-	Candidate int64  `json:"candidate"` //
+	Candidate int64  `json:"candidate"` // as Baseline
 	Gained    int64  `json:"gained"`    // it fires only with the candidate
 	Lost      int64  `json:"lost"`      // it fired only with the baseline
 	Tightened int64  `json:"tightened"` // changes caused by it
@@ -253,7 +253,7 @@ type Group struct {
 	Loosened  int64  `json:"loosened"`
 	Maybe     int64  `json:"maybe"`
 	Baseline  int64  `json:"baseline"`  // interventions: decisions of the baseline that name it; else those that it did not allow
-	Candidate int64  `json:"candidate"` // likewise
+	Candidate int64  `json:"candidate"` // as Baseline
 }
 
 // SessionChange is a session in which decisions differ.

@@ -36,7 +36,7 @@ type Collector struct {
 	session  string
 	seen     bool                 // the session has a record that is counted
 	patterns map[patternKey]int64 // the session's
-	kinds    counts[engine.Kind]  //
+	kinds    counts[engine.Kind]  // of records
 	answers  counts[Decision]     // Count is 0 in keys
 	times    *times               //
 	cpu      *times               //
