@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -85,8 +86,9 @@ func clientProcess(ts *testscript.TestScript) *lastingClient {
 	if *own != nil {
 		return *own
 	}
-	cmd := exec.Command("claude")
-	cmd.Stderr = os.Stderr
+	// Another script's command may have the environment of this process at the moment.
+	cmd := exec.Command(filepath.Join(atStart.programs, "claude"))
+	cmd.Dir, cmd.Env, cmd.Stderr = ts.Getenv("WORK"), environment(ts), os.Stderr
 	in, err := cmd.StdinPipe()
 	ts.Check(err)
 	out, err := cmd.StdoutPipe()
@@ -102,10 +104,7 @@ func clientProcess(ts *testscript.TestScript) *lastingClient {
 
 // claude PROGRAM [ARG…] has the client of the script run a program.
 func claude(ts *testscript.TestScript, neg bool, args []string) {
-	call := clientCall{Dir: ts.MkAbs("."), Args: args}
-	for i := range hidden(ts, "env").Len() {
-		call.Env = append(call.Env, hidden(ts, "env").Index(i).String())
-	}
+	call := clientCall{Dir: ts.MkAbs("."), Args: args, Env: environment(ts)}
 	if hidden(ts, "stdin").Len() > 0 {
 		ts.Check(ts.Exec("claude", "--copy"))
 		call.Stdin = ts.ReadFile("stdout")

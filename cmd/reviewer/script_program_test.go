@@ -100,14 +100,18 @@ func runHere(ts *testscript.TestScript, input string, args []string) (code int) 
 	var stdout, stderr output
 	a := &cli.App{Streams: term.Streams{Stdin: strings.NewReader(input), Stdout: &stdout, Stderr: &stderr, Env: os.Getenv}, Detach: cli.Detach,
 		Pid: nobody}
-	var environment []string
-	for i := range hidden(ts, "env").Len() {
-		environment = append(environment, hidden(ts, "env").Index(i).String())
-	}
-	ts.Check(inside(ts.MkAbs("."), environment, func() { code = run(context.Background(), a, args) }))
+	ts.Check(inside(ts.MkAbs("."), environment(ts), func() { code = run(context.Background(), a, args) }))
 	fmt.Fprint(ts.Stdout(), stdout.String())
 	fmt.Fprint(ts.Stderr(), stderr.String())
 	return code
+}
+
+// environment is that of a script at this point.
+func environment(ts *testscript.TestScript) (variables []string) {
+	for i := range hidden(ts, "env").Len() {
+		variables = append(variables, hidden(ts, "env").Index(i).String())
+	}
+	return variables
 }
 
 // nobody is the process of a hook that runs in this one: no client is above it.
