@@ -33,6 +33,7 @@ type Client struct {
 	Program string `json:"program,omitempty"` // device and inode of its file, where the system reports them
 	Spaces  string `json:"spaces,omitempty"`  // its PID, user and mount namespace, where there are such
 	Joined  bool   `json:"joined,omitempty"`  // its hooks run in its own session of processes, which what it starts in another one cannot join
+	Feeds   bool   `json:"feeds,omitempty"`   // its hooks read from a socket that it made itself, which what runs in the place of a tool call cannot have
 	Missing string `json:"missing,omitempty"` // the fact for lack of which it does not count as a person's client; empty: it does
 }
 

@@ -38,7 +38,7 @@ import (
 func main() {
 	collectLater()
 	streams := term.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv}
-	a := &cli.App{Streams: streams, Detach: cli.Detach, Installed: signed.Installed, Resident: serve.Listener}
+	a := &cli.App{Streams: streams, Detach: cli.Detach, Installed: signed.Installed, Resident: serve.Listener, MadeBy: inputMaker}
 	os.Exit(run(context.Background(), a, os.Args[1:]))
 }
 

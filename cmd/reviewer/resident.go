@@ -241,7 +241,7 @@ func (r *resident) load(ctx context.Context, log *audit.Store, workspace string)
 // handle answers a client as `reviewer hook` would, with the client's environment.
 func (r *resident) handle(ctx context.Context, c serve.Client, q *wire.Request, pause *serve.Pause) *wire.Answer {
 	if len(q.Args) == 1 && q.Args[0] == wire.WroteCommand {
-		if !c.Confined && serve.Own(c.Pid) {
+		if !c.Confined && c.Own {
 			_ = r.read.Hear(r.home, bytes.NewReader(q.Input)) // lines that it does not name loosen nothing
 		}
 		return &wire.Answer{Status: wire.Answered}
@@ -253,7 +253,8 @@ func (r *resident) handle(ctx context.Context, c serve.Client, q *wire.Request, 
 		return &wire.Answer{Status: wire.InProcess}
 	}
 	var stdout, stderr bytes.Buffer
-	a := &cli.App{Home: r.home, Key: call.key, Pid: c.Pid, Callers: &r.callers,
+	a := &cli.App{Home: r.home, Key: call.key, Pid: c.Pid, Foreign: !c.Own, Callers: &r.callers,
+		MadeBy:  func(bool) int { return q.Maker },
 		Detach:  func(args ...string) error { return cli.DetachWith(q.Env, args...) },
 		Streams: term.Streams{Stdin: bytes.NewReader(q.Input), Stdout: &stdout, Stderr: &stderr, Env: variables(q.Env)}}
 	if c.Confined {

@@ -49,7 +49,7 @@ func edit(t *testing.T, r *resident, shop, file, call string) *wire.Answer {
 		t.Fatal(err)
 	}
 	args := []string{"hook", harness.ClaudeCode, "PreToolUse", "--home", r.home}
-	return r.handle(context.Background(), serve.Client{Pid: os.Getpid()}, &wire.Request{Home: r.home, Args: args, Env: []string{"HOME=" + shop}, Input: input}, nil)
+	return r.handle(context.Background(), serve.Client{Pid: os.Getpid(), Own: true}, &wire.Request{Home: r.home, Args: args, Env: []string{"HOME=" + shop}, Input: input}, nil)
 }
 
 // recorded lists the calls and what was recorded about them.

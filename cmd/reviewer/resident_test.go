@@ -44,7 +44,7 @@ func TestResidentAnswersTheSame(t *testing.T) {
 	for name, input := range inputs {
 		event, _, _ := strings.Cut(strings.TrimSuffix(name, ".json"), "-")
 		args := []string{"hook", harness.ClaudeCode, event, "--home", served}
-		got := r.handle(context.Background(), serve.Client{Pid: os.Getpid()}, &wire.Request{Home: served, Args: args, Env: env, Input: input}, nil)
+		got := r.handle(context.Background(), serve.Client{Pid: os.Getpid(), Own: true}, &wire.Request{Home: served, Args: args, Env: env, Input: input}, nil)
 		var stdout, stderr bytes.Buffer
 		a := &cli.App{Streams: term.Streams{Stdin: bytes.NewReader(input), Stdout: &stdout, Stderr: &stderr, Env: variables(env)}}
 		code := run(context.Background(), a, []string{"hook", harness.ClaudeCode, event, "--home", alone})
@@ -98,7 +98,7 @@ func TestKeysOfHooks(t *testing.T) {
 			input := fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":%q,"tool_use_id":"t%d","cwd":"/srv/shop","tool_name":"Bash",`+
 				`"tool_input":{"command":"ls"}}`, session, rand.Int())
 			args := []string{"hook", harness.ClaudeCode, "PreToolUse", "--home", home, "--timeout", "60", "--key", fingerprint}
-			a := r.handle(ctx, serve.Client{Pid: os.Getpid()}, &wire.Request{Home: home, Args: args, Env: []string{"HOME=" + home}, Input: []byte(input)}, nil)
+			a := r.handle(ctx, serve.Client{Pid: os.Getpid(), Own: true}, &wire.Request{Home: home, Args: args, Env: []string{"HOME=" + home}, Input: []byte(input)}, nil)
 			if a.Status != wire.Answered {
 				t.Fatalf("not answered: %+v", a)
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/agent-reviewer/reviewer/engine/serve/apiserver"
+	"github.com/agent-reviewer/reviewer/engine/serve/client"
 	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 	"github.com/spf13/cobra"
@@ -73,7 +74,8 @@ func serveCommand(a *cli.App) *cobra.Command {
 				go r.meter.Serve(l)
 			}
 			stale := replaced()
-			s := &serve.Server{Home: home, Idle: wait, Handle: r.handle, Stale: stale}
+			s := &serve.Server{Home: home, Idle: wait, Handle: r.handle,
+				Small: filepath.Join(filepath.Dir(cli.Program()), cli.HookClient), Stale: stale}
 			if err := s.Listen(); err != nil {
 				if errors.Is(err, serve.ErrRunning) && wait > 0 && api == "" {
 					return nil // started by two hooks at once
@@ -199,6 +201,16 @@ func reportLines(home string, ready *os.File, until time.Time) func(audit.Wrote)
 		_, _, err = serve.Ask(home, request, min(reportWait, time.Until(until)))
 		failed = errors.Join(failed, err)
 	}
+}
+
+// inputMaker returns the process that made the socket from which a hook's event was read: by this program, or before it by the
+// small one, which passes the socket on. 0: it was read from something else.
+func inputMaker(relayed bool) int {
+	fd := 0
+	if relayed {
+		fd, _ = strconv.Atoi(os.Getenv(wire.InputVariable)) // not a number: an older program, whose event is this program's input
+	}
+	return client.Maker(fd)
 }
 
 // noteResident records why the client of the resident process did not trust it or got no

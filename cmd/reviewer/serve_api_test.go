@@ -77,7 +77,7 @@ func (b *apiBench) hookOf(session, command string) <-chan *wire.Answer {
 	args := []string{"hook", harness.ClaudeCode, "PreToolUse", "--home", b.home, wire.TimeoutFlag, "60"}
 	done := make(chan *wire.Answer, 1)
 	go func() {
-		done <- b.resident.handle(context.Background(), serve.Client{Pid: os.Getpid()}, &wire.Request{Home: b.home, Args: args, Env: []string{"HOME=" + b.shop}, Input: input}, nil)
+		done <- b.resident.handle(context.Background(), serve.Client{Pid: os.Getpid(), Own: true}, &wire.Request{Home: b.home, Args: args, Env: []string{"HOME=" + b.shop}, Input: input}, nil)
 	}()
 	return done
 }

@@ -18,6 +18,9 @@ type Facts struct {
 	Mine     []engine.Client // programs that a person confirmed by a signed act: what they start is the person's
 	Agents   []string        // names of agents' programs
 
+	Relay string // file of the small program that starts the hook if no process answers it, as in engine.Client; empty: unknown
+	Maker int    // the process that made the socket from which the hook reads its event; 0: it reads from something else
+
 	others map[int]Process // all processes, where the system lists them at once
 }
 
@@ -92,8 +95,11 @@ func (f *Facts) Confirmable(c *engine.Client, names []string) (program *engine.C
 // find returns the place in the chain of the process from which the events of a hook come; 0: there is none, and why.
 func (f *Facts) find() (at int, why string) {
 	at = 1
-	if len(f.Chain) > 1 && f.Chain[1].runsHook() {
-		at = 2
+	if f.Relayed() {
+		at++
+	}
+	if len(f.Chain) > at && f.Chain[at].runsHook() {
+		at++
 	}
 	if len(f.Chain) <= at {
 		return 0, "no program is above the hook"
@@ -107,6 +113,11 @@ func (f *Facts) find() (at int, why string) {
 		return 0, fmt.Sprintf("reviewer itself started the hook (process %d)", p.Pid)
 	}
 	return at, ""
+}
+
+// Relayed reports whether the small program that has read the event started the hook.
+func (f *Facts) Relayed() bool {
+	return len(f.Chain) > 1 && f.Relay != "" && f.Chain[1].Program == f.Relay && strings.HasPrefix(f.Chain[1].name(), "reviewer")
 }
 
 // describe names a process to a person. Its arguments may contain secrets.
@@ -123,6 +134,7 @@ func (f *Facts) Caller() *engine.Client {
 	}
 	c := f.client(&f.Chain[at])
 	c.Joined = f.Chain[0].Group != 0 && f.Chain[0].Group == f.Chain[at].Group
+	c.Feeds = f.Maker != 0 && f.Maker == c.Pid
 	return c
 }
 
@@ -139,6 +151,11 @@ func (f *Facts) Client(names []string) *engine.Client {
 
 // missing returns the fact that a client lacks.
 func (f *Facts) missing(at int, c *engine.Client, names []string) string {
+	for i := range f.Sessions {
+		if s := &f.Sessions[i]; !c.Feeds && s.Client.Is(c) && s.Client.Feeds {
+			return "the hook does not read from the client, as its hooks do in session " + s.ID + ": something that the client started runs it"
+		}
+	}
 	outer := at // its launcher
 	for outer+1 < len(f.Chain) && AgentName(f.Chain[outer].Command, names) != "" && AgentName(f.Chain[outer+1].Command, names) != "" {
 		outer++

@@ -49,6 +49,7 @@ var (
 	window  = at(login+1, "/usr/libexec/gnome-terminal-server").alone()
 	hook    = at(later, "/usr/bin/reviewer hook claude-code UserPromptSubmit")
 	line    = at(later, "sh -c /usr/bin/reviewer hook claude-code UserPromptSubmit || exit 2")
+	relay   = at(later, "/opt/bin/reviewer-hook hook claude-code UserPromptSubmit")
 	sshd    = at(boot, "/usr/sbin/sshd -D").alone()
 )
 
@@ -66,6 +67,24 @@ func facts(lives bool, list ...Process) *Facts {
 // below makes a process of the chain the client of s1.
 func (f *Facts) below(i int) *Facts {
 	f.Sessions[0].Client = f.client(&f.Chain[i])
+	return f
+}
+
+// feeding makes a process of the chain the client of s1, whose hooks read from it.
+func (f *Facts) feeding(i int) *Facts {
+	f.below(i).Sessions[0].Client.Feeds = true
+	return f
+}
+
+// madeBy says which process made the socket that the hook reads from.
+func (f *Facts) madeBy(pid int) *Facts {
+	f.Maker = pid
+	return f
+}
+
+// relayedBy says which file the small program is.
+func (f *Facts) relayedBy(file string) *Facts {
+	f.Relay = file
 	return f
 }
 
@@ -109,7 +128,14 @@ func TestClient(t *testing.T) {
 			return f
 		}(), ""},
 
+		{"another session of a client whose hooks read from it", facts(true, hook, agent(began-10), initial).feeding(1).madeBy(99), ""},
+		{"started by the small program", facts(false, hook, relay, line, agent(later), window, initial).relayedBy("1:/opt/bin/reviewer-hook"), ""},
+
 		// Ways to pass for a client.
+		{"a call that becomes the hook, in another session", facts(true, hook, agent(began-10), initial).feeding(1), "does not read from the client"},
+		{"the same, with a socket of its own", facts(true, hook, agent(began-10), initial).feeding(1).madeBy(98), "does not read from the client"},
+		{"a program with the name of the small one", facts(false, hook, relay, agent(later), window, initial).relayedBy("1:/usr/bin/reviewer-hook"), "reviewer itself"},
+		{"the small program, started by a shell", facts(false, hook, relay, at(later, "bash x.sh"), agent(later), window, initial).relayedBy("1:/opt/bin/reviewer-hook"), "a shell"},
 		{"the shell of a tool", facts(true, hook, at(during, "/bin/zsh -c reviewer hook claude-code < x"), agent(before), at(before, "zsh"), initial).below(2), ""}, // see Joined
 		{"a shell", facts(true, hook, at(during, "bash"), agent(before), initial).below(2), "a shell (bash"},
 		{"a program of a call", facts(true, hook, at(during, "python3 x.py"), at(during, "zsh -c python3 x.py"), agent(before), initial).below(3), "below the client of session s1"},

@@ -20,25 +20,27 @@ const Quick = true
 
 // Read returns the facts about a process and all above it. markers are variables that agents set for what they run.
 func Read(pid int, markers []string) (*Facts, error) {
-	return read(pid, markers, func(*Facts) bool { return false })
+	return read(&Facts{}, pid, markers, func(*Facts) bool { return false })
 }
 
-// ReadCaller returns the facts as far as Caller needs them.
-func ReadCaller(pid int) (*Facts, error) {
-	return read(pid, nil, func(f *Facts) bool {
+// ReadCaller returns the facts as far as Caller needs them. relay is as in Facts.
+func ReadCaller(pid int, relay string) (*Facts, error) {
+	return read(&Facts{Relay: relay}, pid, nil, func(f *Facts) bool {
 		at, _ := f.find()
 		return at > 0
 	})
 }
 
-func readOne(pid int) (*Facts, error) { return read(pid, nil, func(*Facts) bool { return true }) }
+func readOne(pid int) (*Facts, error) {
+	return read(&Facts{}, pid, nil, func(*Facts) bool { return true })
+}
 
 // read follows parents until there is none, or until it is enough.
-func read(pid int, markers []string, enough func(*Facts) bool) (*Facts, error) {
+func read(f *Facts, pid int, markers []string, enough func(*Facts) bool) (*Facts, error) {
 	if self, err := os.Readlink("/proc/self"); err != nil || self != strconv.Itoa(os.Getpid()) {
 		return nil, errors.New("/proc is missing, or is that of other namespaces than this process is in")
 	}
-	f := &Facts{Boot: bootID()}
+	f.Boot = bootID()
 	for range maxAbove {
 		p, err := readProcess(pid, markers)
 		if err != nil {

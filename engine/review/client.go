@@ -25,6 +25,8 @@ func (k clients) strange(now, by *engine.Client) string {
 		}
 	case now.Joined && !by.Joined:
 		return "the hook does not run in the client's own session of processes, as its hooks do, but in that of something it started"
+	case now.Feeds && !by.Feeds:
+		return "the hook does not read from the client, as its hooks do: something that the client started runs it"
 	}
 	return ""
 }

@@ -14,6 +14,8 @@ func TestSessionHasOneClient(t *testing.T) {
 	stray := engine.Client{Pid: 9, Start: 3, Boot: "b", Missing: "it runs below the client of session s1"}
 	joined, apart := first, first
 	joined.Joined = true
+	fed := first
+	fed.Feeds = true
 	missing := first
 	missing.Missing = "its outermost program is kitty"
 	type sent struct {
@@ -41,6 +43,9 @@ func TestSessionHasOneClient(t *testing.T) {
 		{"a call of another process, while it runs", []sent{{start, first}, {call, stray}}, nil, "pre", false},
 		{"a hook in another session of processes", []sent{{start, joined}, {prompt, apart}}, nil, "note: the hook does not run in the client's own", false},
 		{"hooks that never run in the client's own", []sent{{start, apart}, {prompt, apart}}, nil, "prompt", false},
+		{"a hook that does not read from the client", []sent{{start, fed}, {prompt, first}}, nil, "note: the hook does not read from the client", false},
+		{"hooks that all read from the client", []sent{{start, fed}, {prompt, fed}}, nil, "prompt", false},
+		{"the first that reads from the client", []sent{{start, first}, {prompt, fed}}, nil, "prompt", false},
 		{"not verified at first, and confirmed later", []sent{{start, missing}, {prompt, first}}, nil, "prompt", true},
 		{"not verified at first, and another one is", []sent{{start, stray}, {prompt, first}}, nil, "prompt", true},
 		{"never verified", []sent{{start, missing}, {prompt, missing}}, nil, "note: its outermost program", false},

@@ -83,7 +83,9 @@ func Ask(home string, r *wire.Request, wait time.Duration) (*wire.Answer, Peer, 
 	if err := greeting.Decode(b); err != nil {
 		return nil, who, err
 	}
-	if _, err := conn.Write(r.Encode()); err != nil {
+	answering := *r
+	answering.Challenge = greeting.Challenge
+	if _, err := conn.Write(answering.Encode()); err != nil {
 		return nil, who, err
 	}
 	if b, err = message(conn); err != nil {

@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"cmp"
 	"errors"
+	"io"
 	"maps"
 	"net"
 	"os"
@@ -36,7 +38,7 @@ func peer(conn net.Conn) (c Client, err error) {
 		return c, errors.New("the client belongs to another user")
 	}
 	pid := int(cred.Pid)
-	c = Client{Pid: pid, Confined: confined(pid) || pidfd >= 0 && !still(pidfd, pid)}
+	c = Client{Pid: pid, Own: runsThis(pid), Confined: confined(pid) || pidfd >= 0 && !still(pidfd, pid)}
 	c.Supervised = c.Confined && descends(pid)
 	return c, nil
 }
@@ -83,18 +85,67 @@ func (c *callers) live() bool {
 // descends reports whether one of the processes above another one runs the same program file as this process.
 func descends(pid int) bool {
 	for range maxAbove {
-		if pid = tree.Parent(pid); pid == 0 || Own(pid) {
+		if pid = tree.Parent(pid); pid == 0 || runsThis(pid) {
 			return pid != 0
 		}
 	}
 	return false
 }
 
-// Own reports whether a process runs the same program file as this one.
-func Own(pid int) bool {
-	own, err := os.Stat("/proc/self/exe")
+// runs reports whether a process runs a program's file.
+func runs(pid int, program string) bool {
+	want, err := os.Stat(program)
 	file, err2 := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe")
-	return err == nil && err2 == nil && os.SameFile(own, file)
+	return err == nil && err2 == nil && os.SameFile(want, file)
+}
+
+// runsThis reports whether a process runs the same program file as this one.
+func runsThis(pid int) bool { return runs(pid, "/proc/self/exe") }
+
+// nameWriters lets the kernel say of each message to a listener's connections which process has written it.
+func nameWriters(l net.Listener) error {
+	raw, err := l.(*net.UnixListener).SyscallConn()
+	if err != nil {
+		return err
+	}
+	return errors.Join(raw.Control(func(fd uintptr) {
+		err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_PASSCRED, 1)
+	}), err)
+}
+
+// letter reads from a connection, and notes who has written what it reads.
+type letter struct {
+	conn    *net.UnixConn
+	by      int // 0: nothing was read yet
+	several bool
+}
+
+func newLetter(conn net.Conn) *letter { return &letter{conn: conn.(*net.UnixConn)} }
+
+func (l *letter) Read(b []byte) (int, error) {
+	rights := make([]byte, 64) // more than one set of credentials takes
+	n, m, flags, _, err := l.conn.ReadMsgUnix(b, rights)
+	if err != nil || n == 0 {
+		return 0, cmp.Or(err, io.EOF)
+	}
+	list, err := syscall.ParseSocketControlMessage(rights[:m])
+	if err != nil || len(list) != 1 || flags&syscall.MSG_CTRUNC != 0 {
+		return 0, errors.New("the kernel does not say who has written the request")
+	}
+	who, err := syscall.ParseUnixCredentials(&list[0])
+	if err != nil {
+		return 0, err
+	}
+	l.several = l.several || l.by != 0 && l.by != int(who.Pid)
+	l.by = int(who.Pid)
+	return n, nil
+}
+
+func (l *letter) writer() int {
+	if l.several {
+		return 0
+	}
+	return l.by
 }
 
 // maxAbove limits the processes above a client.

@@ -12,12 +12,23 @@ func peer(net.Conn) (c Client, err error) {
 	return c, errors.New("this system does not report which process a client is")
 }
 
-// Own reports false: this system does not say which program a process runs.
-func Own(int) bool { return false }
-
 // callers knows of none.
 type callers struct{}
 
 func (callers) add(int) {}
 
 func (callers) live() bool { return false }
+
+// runs reports false: this system does not say which program a process runs.
+func runs(int, string) bool { return false }
+
+func nameWriters(net.Listener) error { return nil }
+
+// letter reads from a connection.
+type letter struct{ conn net.Conn }
+
+func (l *letter) Read(b []byte) (int, error) { return l.conn.Read(b) }
+
+func (l *letter) writer() int { return 0 }
+
+func newLetter(conn net.Conn) *letter { return &letter{conn} }

@@ -3,7 +3,9 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -14,15 +16,50 @@ import (
 
 // Callers are the clients that a lasting process has examined and found to be people's: what follows from
 // when a program was started would change when an older session continues. The zero value is ready to use.
-type Callers struct{ verified sync.Map }
+type Callers struct {
+	mu       sync.Mutex
+	verified map[knownCaller]bool // whether its hooks read from a socket that it made
+}
 
 // knownCaller is a client of a kind of agent, without what differs between its events.
-func knownCaller(h harness.Harness, c engine.Client) any {
-	c.Joined = false
-	return struct {
-		harness string
-		client  engine.Client
-	}{h.Name, c}
+type knownCaller struct {
+	harness string
+	client  engine.Client
+}
+
+func callerOf(h harness.Harness, c engine.Client) knownCaller {
+	c.Joined, c.Feeds = false, false
+	return knownCaller{h.Name, c}
+}
+
+// maxCallers is the number of clients at which those that have ended are forgotten.
+const maxCallers = 64
+
+func (k *Callers) add(h harness.Harness, c *engine.Client) {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.verified == nil {
+		k.verified = map[knownCaller]bool{}
+	}
+	if len(k.verified) >= maxCallers {
+		maps.DeleteFunc(k.verified, func(one knownCaller, _ bool) bool { return !caller.Runs(&one.client) })
+	}
+	one := callerOf(h, *c)
+	k.verified[one] = k.verified[one] || c.Feeds
+}
+
+// has reports whether a client was found to be a person's, and this event is one that its hooks report.
+func (k *Callers) has(h harness.Harness, c *engine.Client) bool {
+	if k == nil {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	feeds, ok := k.verified[callerOf(h, *c)]
+	return ok && feeds == c.Feeds
 }
 
 // CallerAgain returns the process from which a later event of a session comes, to be compared with its client: only where
@@ -31,7 +68,7 @@ func (a *App) CallerAgain() *engine.Client {
 	if !caller.Quick {
 		return nil
 	}
-	facts, err := caller.ReadCaller(a.hookPid())
+	facts, err := a.hookFacts()
 	if err != nil {
 		return &engine.Client{Missing: err.Error()}
 	}
@@ -42,10 +79,23 @@ func (a *App) CallerAgain() *engine.Client {
 
 func (a *App) hookPid() int { return cmp.Or(a.Pid, os.Getpid()) }
 
+// hookFacts returns what is known about the process from which an event comes.
+func (a *App) hookFacts() (*caller.Facts, error) {
+	if a.Foreign {
+		return nil, fmt.Errorf("process %d, which sent this event, is not a program of this installation", a.Pid)
+	}
+	f, err := caller.ReadCaller(a.hookPid(), caller.Installed(filepath.Join(filepath.Dir(Program()), HookClient)).Program)
+	if err != nil || a.MadeBy == nil {
+		return f, err
+	}
+	f.Maker = a.MadeBy(f.Relayed())
+	return f, nil
+}
+
 // Caller returns the process from which the event of a hook comes. Missing says for lack of which fact it is not a person's
 // client.
 func (a *App) Caller(h harness.Harness, store *audit.Store) *engine.Client {
-	facts, err := caller.ReadCaller(a.hookPid())
+	facts, err := a.hookFacts()
 	if err != nil {
 		return &engine.Client{Missing: err.Error()}
 	}
@@ -53,12 +103,12 @@ func (a *App) Caller(h harness.Harness, store *audit.Store) *engine.Client {
 	if c.Missing != "" {
 		return c
 	}
-	if a.Callers != nil {
-		if _, ok := a.Callers.verified.Load(knownCaller(h, *c)); ok {
-			return c
-		}
+	if a.Callers.has(h, c) {
+		return c
 	}
+	relay, maker := facts.Relay, facts.Maker
 	if facts, err = caller.Read(a.hookPid(), agentMarkers()); err == nil {
+		facts.Relay, facts.Maker = relay, maker
 		err = a.sessionFacts(facts, store, facts.Earliest()-caller.Afterwards.Milliseconds())
 	}
 	if err != nil {
@@ -66,8 +116,8 @@ func (a *App) Caller(h harness.Harness, store *audit.Store) *engine.Client {
 		return c
 	}
 	found := facts.Client(h.Programs)
-	if a.Callers != nil && found.Verified() {
-		a.Callers.verified.Store(knownCaller(h, *c), true)
+	if found.Verified() {
+		a.Callers.add(h, found)
 	}
 	return found
 }

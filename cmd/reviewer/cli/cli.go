@@ -25,6 +25,7 @@ type App struct {
 	// start nothing.
 	Detach   func(args ...string) error
 	Pid      int      // of the process whose caller counts; 0: this one
+	Foreign  bool     // that process is not reviewer's, so that what it sends is not what a client wrote
 	Callers  *Callers // that were examined before; nil: none is remembered
 	Notifies bool     // the active policy defines channels for notifications about stops
 	OwnKinds []string // of intervention that the active policy defines
@@ -33,6 +34,10 @@ type App struct {
 	// which is 0 if it cannot be seen from here; nil: unknown.
 	Installed func(a *App, home string) []string
 	Resident  func(home string) (pid int, runs bool)
+
+	// MadeBy returns the process that made the socket from which the event was read, by the small program if it is relayed;
+	// 0: it was read from something else. nil: unknown.
+	MadeBy func(relayed bool) int
 
 	NotifiesRequests bool // it defines channels for questions that wait for a person
 }

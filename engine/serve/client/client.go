@@ -71,11 +71,11 @@ func (c *client) ask() (exit int, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	server, ok := c.meet(s, home, known(program))
+	server, challenge, ok := c.meet(s, home, known(program))
 	if !ok {
 		return 0, false
 	}
-	answer, ok := c.exchange(s, home)
+	answer, ok := c.exchange(s, home, challenge)
 	if !ok {
 		return 0, false
 	}
@@ -102,23 +102,23 @@ func unreached(err error) string {
 }
 
 // meet waits for the greeting, and checks who sent it.
-func (c *client) meet(s *socket, home string, want expected) (process, bool) {
+func (c *client) meet(s *socket, home string, want expected) (server process, challenge string, ok bool) {
 	b, err := s.receive(greetingWait)
 	if err == syscall.EPIPE || err == syscall.ECONNRESET {
 		c.why = wire.NoneRunning // it is about to end
-		return process{}, false
+		return process{}, "", false
 	}
 	var greeting wire.Greeting
 	if err != nil || greeting.Decode(b) != nil {
 		c.why = "the resident process sent no greeting"
-		return process{}, false
+		return process{}, "", false
 	}
 	server, why := watch(s.sender, want, home)
 	if why == "" && greeting.Home != home {
 		why = "the resident process serves another state directory"
 	}
 	c.why = why
-	return server, why == ""
+	return server, greeting.Challenge, why == ""
 }
 
 // Check connects to the resident process of a state directory, and returns why it is not to be trusted; empty:
@@ -139,9 +139,10 @@ func Check(home string) (why string) {
 }
 
 // exchange sends the event and waits for the answer of the process that greeted.
-func (c *client) exchange(s *socket, home string) (*wire.Answer, bool) {
+func (c *client) exchange(s *socket, home, challenge string) (*wire.Answer, bool) {
 	greeted := s.sender
-	request := wire.Request{Home: home, Once: strconv.FormatUint(rand.Uint64(), 36), Args: c.args, Env: syscall.Environ(), Input: c.input}
+	request := wire.Request{Home: home, Challenge: challenge, Once: strconv.FormatUint(rand.Uint64(), 36), Maker: Maker(0), Args: c.args,
+		Env: syscall.Environ(), Input: c.input}
 	var answer wire.Answer
 	err := s.send(request.Encode())
 	if err == nil {
@@ -220,7 +221,8 @@ func (c *client) pipe(program string, args, env []string) int {
 	if err != nil {
 		return c.lost(err)
 	}
-	p, err := os.StartProcess(program, args, &os.ProcAttr{Env: env, Files: []*os.File{r, os.Stdout, os.Stderr}})
+	env = append(env, wire.InputVariable+"=3")
+	p, err := os.StartProcess(program, args, &os.ProcAttr{Env: env, Files: []*os.File{r, os.Stdout, os.Stderr, os.Stdin}})
 	if err != nil {
 		return c.lost(err)
 	}

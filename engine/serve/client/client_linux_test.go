@@ -3,6 +3,7 @@ package client_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -38,16 +39,74 @@ func TestMain(m *testing.M) {
 		input, _ := io.ReadAll(os.Stdin) // what is missing shows in the output
 		fmt.Printf("in process %q because %q", input, os.Getenv(wire.WhyVariable))
 		os.Exit(3)
+	case len(os.Args) == 4 && os.Args[1] == "asks":
+		asks(os.Args[2], os.Args[3])
 	default:
 		impostor(os.Args[1], os.Args[2])
 	}
 }
 
+// asks sends a request as the client of a hook would. What it does besides:
+//
+//	plain  nothing
+//	early  it asks before it is greeted, and becomes the client
+//	child  a child of it asks, and it becomes the client
+//	given  it is that child
+func asks(how, home string) {
+	conn := os.NewFile(3, "socket")
+	if how != "given" {
+		fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+		if err = errors.Join(err, syscall.Connect(fd, &syscall.SockaddrUnix{Name: serve.Socket(home)})); err != nil {
+			panic(err)
+		}
+		conn = os.NewFile(uintptr(fd), "socket")
+	}
+	request := wire.Request{Home: home, Input: []byte("who")}
+	switch how {
+	case "plain", "given":
+		request.Challenge = greeted(conn)
+		_, _ = conn.Write(request.Encode()) // what was not sent is not answered
+		_, _ = io.ReadAll(conn)
+		return
+	case "early":
+		_, _ = conn.Write(request.Encode())
+	case "child":
+		cmd := exec.Command(os.Args[0], "asks", "given", home)
+		cmd.ExtraFiles, cmd.Stderr = []*os.File{conn}, os.Stderr
+		if err := cmd.Start(); err != nil {
+			panic(err)
+		}
+	}
+	panic(syscall.Exec(filepath.Join(filepath.Dir(home), "reviewer-hook"), []string{"reviewer-hook", "hook"}, os.Environ()))
+}
+
+func greeted(conn *os.File) string {
+	var greeting wire.Greeting
+	if err := greeting.Decode(received(conn)); err != nil {
+		panic(err)
+	}
+	return greeting.Challenge
+}
+
+func received(conn *os.File) []byte {
+	b := make([]byte, wire.HeaderSize)
+	_, err := io.ReadFull(conn, b)
+	n, err2 := wire.BodyLength(b)
+	b = append(b, make([]byte, max(n, 0))...)
+	_, err3 := io.ReadFull(conn, b[wire.HeaderSize:])
+	if err := errors.Join(err, err2, err3); err != nil {
+		panic(err)
+	}
+	return b
+}
+
 // serving answers with what it was asked. An input "slow" takes long, "die" kills it.
 func serving(home string) {
-	s := &serve.Server{Home: home, Stale: func() bool { return os.Getenv("STALE") != "" },
-		Handle: func(_ context.Context, _ serve.Client, r *wire.Request, _ *serve.Pause) *wire.Answer {
+	s := &serve.Server{Home: home, Small: filepath.Join(filepath.Dir(home), "reviewer-hook"), Stale: func() bool { return os.Getenv("STALE") != "" },
+		Handle: func(_ context.Context, c serve.Client, r *wire.Request, _ *serve.Pause) *wire.Answer {
 			switch string(r.Input) {
+			case "who":
+				_ = os.WriteFile(filepath.Join(home, "who"), fmt.Appendf(nil, "own %t, maker %d", c.Own, r.Maker), 0o600) // missing, it is noticed
 			case "slow":
 				select {}
 			case "die":
@@ -199,6 +258,91 @@ func TestImpostors(t *testing.T) {
 			why := "the process behind the socket is not " + filepath.Join(filepath.Dir(home), "reviewer")
 			wants(t, home, "x", fmt.Sprintf("in process %q because %q", "x", why), 3)
 		})
+	}
+}
+
+// TestWhoAsks: only what a program of the installation has written itself, after it was looked at, is its own.
+func TestWhoAsks(t *testing.T) {
+	for how, want := range map[string]string{"client": "own true", "plain": "own false", "early": "own false", "child": "own false"} {
+		t.Run(how, func(t *testing.T) {
+			home := installed(t)
+			server := started(t, home, "reviewer", nil, "serve", home)
+			switch how {
+			case "client":
+				ask(t, home, "who")
+			case "plain":
+				becomes(t, home, how)
+			default: // it has become the client before the server looks at it
+				if err := server.Process.Signal(syscall.SIGSTOP); err != nil {
+					t.Fatal(err)
+				}
+				becomes(t, home, how)
+				if err := server.Process.Signal(syscall.SIGCONT); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var who []byte
+			await.Until(t, "the server was asked", func() bool {
+				who, _ = os.ReadFile(filepath.Join(home, "who")) // it is not there yet
+				return len(who) > 0
+			})
+			if !strings.HasPrefix(string(who), want+",") {
+				t.Errorf("%s, want %s", who, want)
+			}
+		})
+	}
+}
+
+// becomes starts a program that asks, and waits until it has ended or become another one.
+func becomes(t *testing.T, home, how string) {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(filepath.Dir(home), "impostor"), "asks", how, home)
+	cmd.Env, cmd.Stderr = append(os.Environ(), "PROGRAMS=1"), os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = stdin.Close() // what it became waits for it
+		_ = cmd.Wait()
+	})
+	exe := fmt.Sprintf("/proc/%d/exe", cmd.Process.Pid)
+	await.Until(t, "it has become another program", func() bool {
+		file, err := os.Readlink(exe)
+		return how == "plain" || err == nil && filepath.Base(file) != "impostor"
+	})
+}
+
+// TestMaker: the client reports which process made the socket that it reads from.
+func TestMaker(t *testing.T) {
+	home := installed(t)
+	started(t, home, "reviewer", nil, "serve", home)
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "ours"), os.NewFile(uintptr(pair[1]), "theirs")
+	for want, from := range map[int]io.Reader{os.Getpid(): theirs, 0: strings.NewReader("who")} {
+		if want != 0 {
+			if _, err := ours.WriteString("who"); err != nil {
+				t.Fatal(err)
+			}
+			if err := ours.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command(filepath.Join(filepath.Dir(home), "reviewer-hook"), "hook", "agent", "Event", "--home", home)
+		cmd.Env, cmd.Stdin = append(os.Environ(), "PROGRAMS=1"), from
+		if out, _ := cmd.Output(); string(out) != "resident who" { // its exit code is that of the answer
+			t.Errorf("%s", out)
+		}
+		who, err := os.ReadFile(filepath.Join(home, "who"))
+		if err != nil || string(who) != fmt.Sprintf("own true, maker %d", want) {
+			t.Errorf("%s, %v, want maker %d", who, err, want)
+		}
 	}
 }
 

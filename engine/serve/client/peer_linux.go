@@ -80,3 +80,16 @@ func Proven(proof uint64) bool {
 	_, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, proofOption, uintptr(uint32(proof)), uintptr(proof>>32))
 	return errno == syscall.ENOTNAM
 }
+
+// Maker returns the process that made the socket which a file descriptor refers to, as the kernel says: a program makes a
+// pair of them for another one that it starts. 0: it is something else.
+func Maker(fd int) int {
+	if fd > 2 {
+		syscall.CloseOnExec(fd) // it was passed on for this only
+	}
+	who, err := syscall.GetsockoptUcred(fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	if err != nil || who.Pid <= 0 {
+		return 0
+	}
+	return int(who.Pid)
+}

@@ -1,8 +1,8 @@
 // Package wire defines the protocol between a hook's client and the resident process: one
 // greeting, one request, one answer, before which the process may report that it waits.
 //
-//	greeting  magic 4 | length 4 | home
-//	request   magic 4 | length 4 | home, once, number of arguments, arguments…, number of variables, variables…, input
+//	greeting  magic 4 | length 4 | home, challenge
+//	request   magic 4 | length 4 | home, challenge, once, maker 4, number of arguments, arguments…, number of variables, variables…, input
 //	answer    magic 4 | length 4 | status 1 | exit code 1 | once, stdout, stderr
 //
 // Numbers are big-endian; a string is its length in 4 bytes and its bytes. The client
@@ -44,6 +44,9 @@ const ReadyVariable = "REVIEWER_READY_FD"
 // is more than `reviewer install` gives it by default.
 const TimeoutFlag = "--timeout"
 
+// InputVariable names the file descriptor of a hook's standard input, if its client has read it.
+const InputVariable = "REVIEWER_INPUT_FD"
+
 // KeyFlag names the flag of a hook with the fingerprint of the person's key: choices count only with that key, and with
 // those that follow from it.
 const KeyFlag = "--key"
@@ -60,9 +63,9 @@ var (
 
 // The magic numbers of the messages. A change of the format changes them.
 const (
-	greetingMagic = "rvg3"
-	requestMagic  = "rvq3"
-	answerMagic   = "rva3"
+	greetingMagic = "rvg4"
+	requestMagic  = "rvq4"
+	answerMagic   = "rva4"
 )
 
 // HeaderSize is the number of bytes before a message's body, which contain its length.
@@ -70,16 +73,19 @@ const HeaderSize = 8
 
 // Greeting is the first message of the resident process, which identifies it.
 type Greeting struct {
-	Home string // its state directory
+	Home      string // its state directory
+	Challenge string // a random value: a request that repeats it was written after the program of whoever asks was looked at
 }
 
 // Request is a call of `reviewer hook`.
 type Request struct {
-	Home  string   // state directory that the client expects
-	Once  string   // a random value that only this client knows: the answer repeats it
-	Args  []string // of the client
-	Env   []string // NAME=value
-	Input []byte
+	Home      string   // state directory that the client expects
+	Challenge string   // of the greeting
+	Once      string   // a random value that only this client knows: the answer repeats it
+	Maker     int      // the process that made the socket from which the client reads its input; 0: the input is something else
+	Args      []string // of the client
+	Env       []string // NAME=value
+	Input     []byte
 }
 
 // Status determines what the client does with an answer.
@@ -103,12 +109,12 @@ type Answer struct {
 
 // Encode returns the message.
 func (g *Greeting) Encode() []byte {
-	return finish(text(begin(greetingMagic), g.Home))
+	return finish(text(text(begin(greetingMagic), g.Home), g.Challenge))
 }
 
 // Encode returns the message.
 func (r *Request) Encode() []byte {
-	b := text(text(begin(requestMagic), r.Home), r.Once)
+	b := number(text(text(text(begin(requestMagic), r.Home), r.Challenge), r.Once), r.Maker)
 	for _, list := range [][]string{r.Args, r.Env} {
 		b = number(b, len(list))
 		for _, s := range list {
@@ -158,7 +164,7 @@ func BodyLength(header []byte) (int, error) {
 func (g *Greeting) Decode(b []byte) error {
 	r := reader{rest: b}
 	r.open(greetingMagic)
-	g.Home = r.text()
+	g.Home, g.Challenge = r.text(), r.text()
 	return r.close()
 }
 
@@ -166,7 +172,7 @@ func (g *Greeting) Decode(b []byte) error {
 func (q *Request) Decode(b []byte) error {
 	r := reader{rest: b}
 	r.open(requestMagic)
-	q.Home, q.Once = r.text(), r.text()
+	q.Home, q.Challenge, q.Once, q.Maker = r.text(), r.text(), r.text(), r.number()
 	q.Args, q.Env = r.list(), r.list()
 	q.Input = r.bytes()
 	return r.close()

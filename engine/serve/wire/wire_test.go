@@ -7,7 +7,7 @@ import (
 )
 
 func TestMessages(t *testing.T) {
-	request := Request{Home: "/h", Once: "o", Args: []string{"claude-code", "PreToolUse"}, Env: []string{"A=1", "B="}, Input: []byte("{}\xff")}
+	request := Request{Home: "/h", Challenge: "c", Once: "o", Maker: 4711, Args: []string{"claude-code", "PreToolUse"}, Env: []string{"A=1", "B="}, Input: []byte("{}\xff")}
 	var gotRequest Request
 	if err := gotRequest.Decode(request.Encode()); err != nil || !reflect.DeepEqual(gotRequest, request) {
 		t.Errorf("request: %+v, %v", gotRequest, err)
@@ -17,7 +17,7 @@ func TestMessages(t *testing.T) {
 	if err := gotAnswer.Decode(answer.Encode()); err != nil || !reflect.DeepEqual(gotAnswer, answer) {
 		t.Errorf("answer: %+v, %v", gotAnswer, err)
 	}
-	greeting := Greeting{Home: "/h"}
+	greeting := Greeting{Home: "/h", Challenge: "c"}
 	var gotGreeting Greeting
 	if err := gotGreeting.Decode(greeting.Encode()); err != nil || gotGreeting != greeting {
 		t.Errorf("greeting: %+v, %v", gotGreeting, err)
