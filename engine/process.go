@@ -34,6 +34,7 @@ type Client struct {
 	Spaces  string `json:"spaces,omitempty"`  // its PID, user and mount namespace, where there are such
 	Joined  bool   `json:"joined,omitempty"`  // its hooks run in its own session of processes, which what it starts in another one cannot join
 	Feeds   bool   `json:"feeds,omitempty"`   // its hooks read from a socket that it made itself, which what runs in the place of a tool call cannot have
+	Free    bool   `json:"free,omitempty"`    // its hooks have the rights that it has, which what it starts in a sandbox has given up
 	Missing string `json:"missing,omitempty"` // the fact for lack of which it does not count as a person's client; empty: it does
 }
 
@@ -50,6 +51,20 @@ func (c *Client) Is(o *Client) bool {
 		return c.Start == o.Start
 	}
 	return max(c.Start, o.Start)-min(c.Start, o.Start) <= StartBlur
+}
+
+// Unlike returns what distinguishes the process that sent an event from the hooks of a client that sent others; empty: nothing.
+// o is the client as that process shows it.
+func (c *Client) Unlike(o *Client) string {
+	switch {
+	case c.Joined && !o.Joined:
+		return "the hook does not run in the client's own session of processes, as its hooks do, but in that of something it started"
+	case c.Free && !o.Free:
+		return "the hook runs with fewer rights than the client, unlike its other hooks: something in a sandbox of the client runs it"
+	case c.Feeds && !o.Feeds:
+		return "the hook does not read from the client, as its hooks do: something that the client started runs it"
+	}
+	return ""
 }
 
 // Verified reports whether a session's client is a person's.

@@ -134,6 +134,7 @@ func (f *Facts) Caller() *engine.Client {
 	}
 	c := f.client(&f.Chain[at])
 	c.Joined = f.Chain[0].Group != 0 && f.Chain[0].Group == f.Chain[at].Group
+	c.Free = f.Chain[at].Lost >= 0 && f.Chain[0].Lost >= 0 && f.Chain[0].Lost <= f.Chain[at].Lost
 	c.Feeds = f.Maker != 0 && f.Maker == c.Pid
 	return c
 }
@@ -152,8 +153,8 @@ func (f *Facts) Client(names []string) *engine.Client {
 // missing returns the fact that a client lacks.
 func (f *Facts) missing(at int, c *engine.Client, names []string) string {
 	for i := range f.Sessions {
-		if s := &f.Sessions[i]; !c.Feeds && s.Client.Is(c) && s.Client.Feeds {
-			return "the hook does not read from the client, as its hooks do in session " + s.ID + ": something that the client started runs it"
+		if s := &f.Sessions[i]; s.Client.Is(c) && s.Client.Unlike(c) != "" {
+			return s.Client.Unlike(c) + " (session " + s.ID + ")"
 		}
 	}
 	outer := at // its launcher

@@ -15,6 +15,7 @@ type Process struct {
 	Began       int64  // Unix milliseconds; 0: unknown
 	Group       int    // its session of processes; 0: unknown
 	Terminal    bool   // it has a controlling terminal
+	Lost        int    // rights that it has given up for good: new privileges, and a filter of system calls each; -1: unknown
 	Program     string // as in engine.Client
 	Spaces      string // as in engine.Client
 	Command     string // its command line

@@ -18,7 +18,7 @@ func psTable(list string, now time.Time) map[int]Process {
 		parent, err2 := strconv.Atoi(f[1])
 		if err1 == nil && err2 == nil {
 			began := now.Add(-elapsed(f[2])).UnixMilli()
-			table[pid] = Process{Pid: pid, Parent: parent, Command: strings.Join(f[3:], " "), Began: began, Start: began}
+			table[pid] = Process{Pid: pid, Parent: parent, Lost: -1, Command: strings.Join(f[3:], " "), Began: began, Start: began}
 		}
 	}
 	return table

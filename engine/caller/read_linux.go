@@ -83,7 +83,7 @@ func readProcess(pid int, markers []string) (Process, error) {
 	}
 	p := Process{Pid: pid, Parent: int(number(1)), Group: int(number(3)),
 		Terminal: number(4) != 0, Start: number(19), Began: startTime(number(19)),
-		Program: programAt(dir + "exe"), Spaces: spaces(dir)}
+		Lost: lost(dir + "status"), Program: programAt(dir + "exe"), Spaces: spaces(dir)}
 	line, err := os.ReadFile(dir + "cmdline")
 	if p.Command = strings.ReplaceAll(string(line), "\x00", " "); err != nil || len(line) == 0 {
 		p.Command = string(raw[bytes.IndexByte(raw, '(')+1 : end]) // of the kernel, or about to end
@@ -115,6 +115,22 @@ func programAt(path string) string {
 		return ""
 	}
 	return fmt.Sprintf("%d:%d", s.Dev, s.Ino)
+}
+
+// lost counts the rights that a process has given up for good; -1: it is unknown.
+func lost(status string) (n int) {
+	b, err := os.ReadFile(status)
+	if err != nil {
+		return -1
+	}
+	for line := range strings.Lines(string(b)) {
+		name, value, _ := strings.Cut(line, ":")
+		if name == "NoNewPrivs" || name == "Seccomp_filters" {
+			rights, _ := strconv.Atoi(strings.TrimSpace(value)) // the kernel writes numbers
+			n += rights
+		}
+	}
+	return n
 }
 
 // spaces names the namespaces of a process; empty: they are unknown.

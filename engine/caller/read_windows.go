@@ -22,7 +22,7 @@ func processes() (map[int]Process, error) {
 			continue // the idle process, which has no children
 		}
 		program := windows.UTF16ToString(entry.ExeFile[:])
-		p := Process{Pid: int(entry.ProcessID), Parent: int(entry.ParentProcessID), Command: commandLine([]string{program})}
+		p := Process{Pid: int(entry.ProcessID), Parent: int(entry.ParentProcessID), Lost: -1, Command: commandLine([]string{program})}
 		p.ask()
 		table[p.Pid] = p
 	}

@@ -23,10 +23,8 @@ func (k clients) strange(now, by *engine.Client) string {
 		if k.runs(now) {
 			return fmt.Sprintf("the client of the session (process %d) still runs, and process %d sent this", now.Pid, by.Pid)
 		}
-	case now.Joined && !by.Joined:
-		return "the hook does not run in the client's own session of processes, as its hooks do, but in that of something it started"
-	case now.Feeds && !by.Feeds:
-		return "the hook does not read from the client, as its hooks do: something that the client started runs it"
+	default:
+		return now.Unlike(by)
 	}
 	return ""
 }

@@ -14,6 +14,8 @@ func TestSessionHasOneClient(t *testing.T) {
 	stray := engine.Client{Pid: 9, Start: 3, Boot: "b", Missing: "it runs below the client of session s1"}
 	joined, apart := first, first
 	joined.Joined = true
+	free := first
+	free.Free = true
 	fed := first
 	fed.Feeds = true
 	missing := first
@@ -44,6 +46,8 @@ func TestSessionHasOneClient(t *testing.T) {
 		{"a hook in another session of processes", []sent{{start, joined}, {prompt, apart}}, nil, "note: the hook does not run in the client's own", false},
 		{"hooks that never run in the client's own", []sent{{start, apart}, {prompt, apart}}, nil, "prompt", false},
 		{"a hook that does not read from the client", []sent{{start, fed}, {prompt, first}}, nil, "note: the hook does not read from the client", false},
+		{"a hook in the client's sandbox", []sent{{start, free}, {prompt, first}}, nil, "note: the hook runs with fewer rights", false},
+		{"hooks that are all in its sandbox", []sent{{start, first}, {prompt, first}}, nil, "prompt", false},
 		{"hooks that all read from the client", []sent{{start, fed}, {prompt, fed}}, nil, "prompt", false},
 		{"the first that reads from the client", []sent{{start, first}, {prompt, fed}}, nil, "prompt", false},
 		{"not verified at first, and confirmed later", []sent{{start, missing}, {prompt, first}}, nil, "prompt", true},

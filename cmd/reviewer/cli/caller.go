@@ -18,7 +18,7 @@ import (
 // when a program was started would change when an older session continues. The zero value is ready to use.
 type Callers struct {
 	mu       sync.Mutex
-	verified map[knownCaller]bool // whether its hooks read from a socket that it made
+	verified map[knownCaller]*engine.Client // with all that its hooks have in common with it
 }
 
 // knownCaller is a client of a kind of agent, without what differs between its events.
@@ -28,7 +28,7 @@ type knownCaller struct {
 }
 
 func callerOf(h harness.Harness, c engine.Client) knownCaller {
-	c.Joined, c.Feeds = false, false
+	c.Joined, c.Feeds, c.Free = false, false, false
 	return knownCaller{h.Name, c}
 }
 
@@ -42,24 +42,24 @@ func (k *Callers) add(h harness.Harness, c *engine.Client) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.verified == nil {
-		k.verified = map[knownCaller]bool{}
+		k.verified = map[knownCaller]*engine.Client{}
 	}
 	if len(k.verified) >= maxCallers {
-		maps.DeleteFunc(k.verified, func(one knownCaller, _ bool) bool { return !caller.Runs(&one.client) })
+		maps.DeleteFunc(k.verified, func(one knownCaller, _ *engine.Client) bool { return !caller.Runs(&one.client) })
 	}
-	one := callerOf(h, *c)
-	k.verified[one] = k.verified[one] || c.Feeds
+	own := *c
+	k.verified[callerOf(h, own)] = &own
 }
 
-// has reports whether a client was found to be a person's, and this event is one that its hooks report.
+// has reports whether a client was found to be a person's, and an event comes from a hook like its others.
 func (k *Callers) has(h harness.Harness, c *engine.Client) bool {
 	if k == nil {
 		return false
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	feeds, ok := k.verified[callerOf(h, *c)]
-	return ok && feeds == c.Feeds
+	known := k.verified[callerOf(h, *c)]
+	return known != nil && known.Unlike(c) == ""
 }
 
 // CallerAgain returns the process from which a later event of a session comes, to be compared with its client: only where
