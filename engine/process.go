@@ -36,6 +36,8 @@ type Client struct {
 	Feeds   bool   `json:"feeds,omitempty"`   // its hooks read from a socket that it made itself, which what runs in the place of a tool call cannot have
 	Free    bool   `json:"free,omitempty"`    // its hooks have the rights that it has, which what it starts in a sandbox has given up
 	Missing string `json:"missing,omitempty"` // the fact for lack of which it does not count as a person's client; empty: it does
+
+	Headless bool `json:"headless,omitempty"` // a schedule or a service started it: policy decides whether it counts as a person's
 }
 
 // StartBlur is how many milliseconds a process may seem to have been started too early or too late where only the time

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -89,7 +90,7 @@ func (f *Facts) Confirmable(c *engine.Client, names []string) (program *engine.C
 	program, name = f.client(&f.Chain[i]), f.Chain[i].describe()
 	own := *f
 	own.Mine = append(slices.Clip(f.Mine), *program)
-	return program, name, own.missing(0, c, names)
+	return program, name, cmp.Or(own.missing(0, c, names), own.headless(0))
 }
 
 // find returns the place in the chain of the process from which the events of a hook come; 0: there is none, and why.
@@ -145,7 +146,10 @@ func (f *Facts) Client(names []string) *engine.Client {
 	c := f.Caller()
 	if c.Missing == "" {
 		at, _ := f.find()
-		c.Missing = f.missing(at, c, names)
+		if c.Missing = f.missing(at, c, names); c.Missing == "" {
+			c.Missing = f.headless(at)
+			c.Headless = c.Missing != ""
+		}
 	}
 	return c
 }
@@ -173,22 +177,24 @@ func (f *Facts) missing(at int, c *engine.Client, names []string) string {
 				return fmt.Sprintf("it runs below the agent %s (process %d)", name, p.Pid)
 			}
 		}
-		switch {
-		case i >= outer && p.Marker != "":
+		if i >= outer && p.Marker != "" {
 			return fmt.Sprintf("it was started by a call of an agent (process %d has %s)", p.Pid, p.Marker)
-		case p.schedules():
-			return fmt.Sprintf("a schedule started it (%s)", p.describe())
 		}
 	}
 	if p, why := f.startedDuring(at, c); p != nil {
 		return fmt.Sprintf("its outermost program is %s, and %s", p.describe(), why)
 	}
-	return f.alone(at)
+	return ""
 }
 
-// alone returns why a client in which nobody can type does not count: a service manager started it, directly or
-// through shells, and there is no terminal. A timer looks like that.
-func (f *Facts) alone(at int) string {
+// headless returns why a client in which nobody can type does not count: a schedule started it; or a service manager did, directly
+// or through shells, and there is no terminal. A timer looks like that.
+func (f *Facts) headless(at int) string {
+	for i := at; i < len(f.Chain); i++ {
+		if p := &f.Chain[i]; p.schedules() {
+			return fmt.Sprintf("a schedule started it (%s)", p.describe())
+		}
+	}
 	for i := at; i < len(f.Chain); i++ {
 		p := &f.Chain[i]
 		switch {

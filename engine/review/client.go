@@ -72,6 +72,10 @@ func (k clients) notice(e engine.Event) string {
 	if e.Client == nil || e.Client.Missing == "" || e.Phase != engine.PhaseStart && !strings.HasPrefix(e.Unverified, notAPerson) {
 		return ""
 	}
+	remedy := "Begin the session in a terminal of your own, or confirm it there with `reviewer session mine`."
+	if e.Client.Headless {
+		remedy = "Begin the session in a terminal of your own, or let such prompts count with the setting words.headless."
+	}
 	return "reviewer: what is typed here does not count as a person's words, so it neither permits anything nor widens the scope: " +
-		k.mask(e.Client.Missing) + ". Begin the session in a terminal of your own, or confirm it there with `reviewer session mine`."
+		k.mask(e.Client.Missing) + ". " + remedy
 }

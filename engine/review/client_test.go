@@ -20,6 +20,8 @@ func TestSessionHasOneClient(t *testing.T) {
 	fed.Feeds = true
 	missing := first
 	missing.Missing = "its outermost program is kitty"
+	timer := first
+	timer.Missing, timer.Headless = "a schedule started it", true
 	type sent struct {
 		phase engine.Phase
 		by    engine.Client
@@ -53,6 +55,7 @@ func TestSessionHasOneClient(t *testing.T) {
 		{"not verified at first, and confirmed later", []sent{{start, missing}, {prompt, first}}, nil, "prompt", true},
 		{"not verified at first, and another one is", []sent{{start, stray}, {prompt, first}}, nil, "prompt", true},
 		{"never verified", []sent{{start, missing}, {prompt, missing}}, nil, "note: its outermost program", false},
+		{"started by a schedule", []sent{{start, timer}, {prompt, timer}}, nil, "note: a schedule", false},
 		{"verified, and then it lacks a fact", []sent{{start, first}, {prompt, missing}}, nil, "note: its outermost program", false},
 		{"the number given again to another process", []sent{{start, first}, {prompt, engine.Client{Pid: 7, Start: 9, Boot: "b"}}}, []int{7}, "prompt", true},
 	} {
@@ -100,6 +103,32 @@ func TestSessionHasOneClient(t *testing.T) {
 		}
 		if told := strings.Contains(answer.Person, "does not count as a person's words"); told != (why != "") {
 			t.Errorf("%s: the person is told %q", c.name, answer.Person)
+		}
+	}
+}
+
+// A policy may let the prompts of a schedule count; it does not make up for any other fact that a client lacks.
+func TestPolicyAboutSchedules(t *testing.T) {
+	timer := engine.Client{Pid: 7, Start: 1, Boot: "b", Missing: "a schedule started it", Headless: true}
+	stray := engine.Client{Pid: 7, Start: 1, Boot: "b", Missing: "it runs below the client of session s1"}
+	for _, c := range []struct {
+		by      engine.Client
+		permits bool
+		want    engine.Kind
+	}{{timer, true, engine.KindPrompt}, {timer, false, engine.KindNote}, {stray, true, engine.KindNote}} {
+		l := newMemoryLog()
+		r := newReviewer(l, always(engine.Decision{Decision: engine.Allow, Enforced: engine.Allow}))
+		policy := r.Policy
+		r.Policy = func(workspace string) (*Policy, error) {
+			p, err := policy(workspace)
+			p.Headless = c.permits
+			return p, err
+		}
+		e := event(engine.PhasePrompt, "")
+		e.Client, e.Prompt, e.Tool = &c.by, "Tidy up.", ""
+		answer := handle(t, r, e)
+		if got := l.records[len(l.records)-1].Kind; got != c.want || strings.Contains(answer.Person, "does not count") != (c.want == engine.KindNote) {
+			t.Errorf("%s, permitted: %t: %s, want %s; the person is told %q", c.by.Missing, c.permits, got, c.want, answer.Person)
 		}
 	}
 }

@@ -98,11 +98,13 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 		return engine.Answer{}, err
 	}
 	e.Began = began
-	if e, err = r.from(ctx, key, e); err != nil {
+	h := &review{workspace: workspace}
+	var failed error
+	h.policy, failed = r.Policy(workspace)
+	if e, err = r.from(ctx, key, e, h.policy); err != nil {
 		return engine.Answer{}, err
 	}
-	h := &review{workspace: workspace}
-	h.policy, err = r.Policy(workspace)
+	err = failed
 	h.event = read(e, h.policy)
 	h.rec, h.failure = r.classify(ctx, h.event, workspace, h.policy)
 	if h.failure == nil && err != nil && e.Phase.Reviewed() {
@@ -141,11 +143,14 @@ func (r *Reviewer) clients() clients { return clients{r.Runs, r.mask, r.Now} }
 
 // from compares the process that sent a prompt, or the start of a session, with the session's client, before the text
 // is read. A prompt of any other process is recorded as a note, and does not count as a person's.
-func (r *Reviewer) from(ctx context.Context, key engine.SessionKey, e engine.Event) (engine.Event, error) {
+func (r *Reviewer) from(ctx context.Context, key engine.SessionKey, e engine.Event, p *Policy) (engine.Event, error) {
 	if e.Client == nil || e.Phase != engine.PhasePrompt && e.Phase != engine.PhaseStart {
 		return e, nil
 	}
 	by := *e.Client
+	if by.Headless && p != nil && p.Headless {
+		by.Missing = ""
+	}
 	err := r.Log.Update(ctx, key, func(t history.Tail) error {
 		if t.History.Empty() {
 			return nil

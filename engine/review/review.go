@@ -21,6 +21,7 @@ type Policy struct {
 	// Approvals defines what happens to questions.
 	Approvals Approvals
 	Grants    Grants
+	Headless  bool // prompts of a client that a schedule or a service started count as a person's
 	Unsaved   Unsaved
 	// Rollback contains the texts about the result of a rollback.
 	Rollback Rollback

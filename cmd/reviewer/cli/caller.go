@@ -28,7 +28,7 @@ type knownCaller struct {
 }
 
 func callerOf(h harness.Harness, c engine.Client) knownCaller {
-	c.Joined, c.Feeds, c.Free = false, false, false
+	c.Joined, c.Feeds, c.Free, c.Headless = false, false, false, false
 	return knownCaller{h.Name, c}
 }
 

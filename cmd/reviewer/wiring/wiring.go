@@ -57,7 +57,8 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 		return nil, fmt.Errorf("compile detectors: %w", wrongSet)
 	}
 	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider,
-		Inherit: inherit(e), Approvals: approvals(e), Grants: grants(e), Unsaved: unsaved(e), Rollback: rollback(e), Kinds: e.OwnKinds()}
+		Inherit: inherit(e), Approvals: approvals(e), Grants: grants(e), Headless: headless(e),
+		Unsaved: unsaved(e), Rollback: rollback(e), Kinds: e.OwnKinds()}
 	if e.Notice != "" {
 		p.Notice = "reviewer: " + e.Notice
 	}
@@ -141,6 +142,12 @@ func approvals(e *bundles.Effective) review.Approvals {
 	a.Texts.Changed, _ = said["changed"].(string)
 	a.Texts.Nobody, _ = said["nobody"].(string)
 	return a
+}
+
+// headless reads from the settings whether prompts of clients that a schedule or a service started count as a person's.
+func headless(e *bundles.Effective) bool {
+	section, _ := e.Settings["words"].(map[string]any)
+	return section["headless"] == "permits"
 }
 
 // grants reads from the settings whether calls are granted, and how far back the answers of people count.
