@@ -65,6 +65,7 @@ func elsewhere() map[string]string {
 		"interventions.resume.sensitivity":                "bundles, TestSensitivityOfLimitedSessions",
 		"overrides.expires":                               "cmd/reviewer, TestScript/allow",
 		"approvals.wait_seconds":                          "engine/review, TestQueues",
+		"words.headless":                                  "engine/review, TestPolicyAboutSchedules",
 		"approvals.texts.denied":                          "engine/review, TestWait",
 		"approvals.texts.no_reason":                       "engine/review, TestWait",
 		"approvals.texts.expired":                         "engine/review, TestWait",
