@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/explaincmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -25,8 +26,12 @@ func denialsCommand(a *cli.App) *cobra.Command {
 			"command that allows each. ID is a session; without one, all sessions are listed.\n" +
 			"The agent is told the reason for a denial but never its id.",
 		Example: "  reviewer denials --since 1h\n  reviewer denials last",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if _, err := a.Person("listing denials"); err != nil {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			log, err := a.OpenStore()
+			if err != nil {
+				return err
+			}
+			if _, err := signed.Person(cmd.Context(), a, log, "listing denials"); err != nil {
 				return err
 			}
 			from, err := since.MS(time.Now())

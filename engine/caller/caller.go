@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -19,8 +20,8 @@ type Facts struct {
 	Mine     []engine.Client // programs that a person confirmed by a signed act: what they start is the person's
 	Agents   []string        // names of agents' programs
 
-	Relay string // file of the small program that starts the hook if no process answers it, as in engine.Client; empty: unknown
-	Maker int    // the process that made the socket from which the hook reads its event; 0: it reads from something else
+	Relay File // the small program that starts the hook if no process answers it
+	Maker int  // the process that made the socket from which the hook reads its event; 0: it reads from something else
 
 	others map[int]Process // all processes, where the system lists them at once
 }
@@ -118,7 +119,7 @@ func (f *Facts) find() (at int, why string) {
 
 // Relayed reports whether the small program that has read the event started the hook.
 func (f *Facts) Relayed() bool {
-	return len(f.Chain) > 1 && f.Relay != "" && f.Chain[1].Program == f.Relay && strings.HasPrefix(f.Chain[1].name(), "reviewer")
+	return len(f.Chain) > 1 && f.Relay.Program != "" && f.Chain[1].Program == f.Relay.Program && f.Chain[1].name() == path.Base(f.Relay.Path)
 }
 
 // describe names a process to a person. Its arguments may contain secrets.

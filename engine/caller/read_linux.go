@@ -24,7 +24,7 @@ func Read(pid int, markers []string) (*Facts, error) {
 }
 
 // ReadCaller returns the facts as far as Caller needs them. relay is as in Facts.
-func ReadCaller(pid int, relay string) (*Facts, error) {
+func ReadCaller(pid int, relay File) (*Facts, error) {
 	return read(&Facts{Relay: relay}, pid, nil, func(f *Facts) bool {
 		at, _ := f.find()
 		return at > 0

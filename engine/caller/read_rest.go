@@ -24,7 +24,7 @@ func Read(pid int, _ []string) (*Facts, error) {
 }
 
 // ReadCaller returns the facts as far as Caller needs them.
-func ReadCaller(pid int, _ string) (*Facts, error) { return Read(pid, nil) }
+func ReadCaller(pid int, _ File) (*Facts, error) { return Read(pid, nil) }
 
 func readOne(pid int) (*Facts, error) { return Read(pid, nil) }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -50,7 +51,11 @@ func restoreCommand(a *cli.App) *cobra.Command {
 			"  reviewer checkpoint restore 17 --force",
 		Args: cli.AtLeast(cli.Argument{Name: "ID", What: "a checkpoint's id, number, or latest (`reviewer checkpoint list` lists them)"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			by, err := a.Person("restoring files")
+			log, err := a.OpenStore()
+			if err != nil {
+				return err
+			}
+			by, err := signed.Person(cmd.Context(), a, log, "restoring files")
 			if err != nil {
 				return err
 			}

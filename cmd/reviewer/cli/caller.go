@@ -84,7 +84,7 @@ func (a *App) hookFacts() (*caller.Facts, error) {
 	if a.Foreign {
 		return nil, fmt.Errorf("process %d, which sent this event, is not a program of this installation", a.Pid)
 	}
-	f, err := caller.ReadCaller(a.hookPid(), caller.Installed(filepath.Join(filepath.Dir(Program()), HookClient)).Program)
+	f, err := caller.ReadCaller(a.hookPid(), caller.Installed(filepath.Join(filepath.Dir(Program()), HookClient)))
 	if err != nil || a.MadeBy == nil {
 		return f, err
 	}

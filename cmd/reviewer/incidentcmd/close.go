@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/incident"
@@ -31,7 +32,11 @@ func closeCommand(a *cli.App) *cobra.Command {
 		Example: "  reviewer incident close last --reason 'the path was wrong; request repeated'",
 		Args:    cli.Needs(cli.Argument{Name: "ID", What: "an incident's id (`reviewer incident list` lists them), or last"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			who, err := a.Person("closing an incident")
+			log, err := a.OpenStore()
+			if err != nil {
+				return err
+			}
+			who, err := signed.Person(cmd.Context(), a, log, "closing an incident")
 			if err != nil {
 				return err
 			}

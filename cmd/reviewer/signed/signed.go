@@ -80,6 +80,24 @@ func ask(ctx context.Context, a *cli.App, log *audit.Store, what string, read fu
 	return &Act{key, by, channel}, nil
 }
 
+// Person returns the name of the person who runs a command that needs no signature. Where an agent could be at the terminal as
+// well, they give their code; where none was ever made, the command is refused there.
+func Person(ctx context.Context, a *cli.App, log *audit.Store, what string) (string, error) {
+	by, err := a.Person(what)
+	if !errors.As(err, new(*cli.SharedTerminalError)) || !a.StdinTerminal() {
+		return by, err
+	}
+	if there, e := (&code.Store{Log: log}).Exists(); e != nil || !there {
+		return "", errors.Join(err, e)
+	}
+	act, err := Ask(ctx, a, log, what)
+	if err != nil {
+		return "", err
+	}
+	act.Signer.Wipe()
+	return act.By, nil
+}
+
 // Choice returns the choice of an act that concerns the machine. shown is the whole act in words; the digest covers
 // all its parameters, which act contains.
 func Choice(do, shown string, act any) (engine.Control, error) {

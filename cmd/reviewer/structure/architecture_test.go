@@ -229,7 +229,7 @@ func walls() []wall {
 		{"cmd/reviewer/webpage", nil,
 			"a page is texts and one style, whatever it reports"},
 		{"cmd/reviewer/incidentcmd", []string{
-			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/webpage", "engine", "engine/audit", "engine/incident", "bundles",
+			"cmd/reviewer/signed", "cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/webpage", "engine", "engine/audit", "engine/incident", "bundles",
 			"filippo.io/age", "filippo.io/age/armor", "github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
 			"reports are read from the log, with the recommendations of the active policy; nothing is decided"},
 		{"cmd/reviewer/approvalscmd", []string{"cmd/reviewer/cli", "cmd/reviewer/signed", "cmd/reviewer/term", "engine/harness/settings", "engine", "engine/approval", "engine/approval/code", "engine/approval/queue", "engine/audit",
