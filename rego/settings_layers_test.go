@@ -139,10 +139,11 @@ func TestProjectSettingsOnlyTighten(t *testing.T) {
 	}
 }
 
-// rewritten reports whether a rule that the project turned on changes a call that was asked about for its score alone, as no
-// rule did: the call that was asked about does not run.
+// rewritten reports whether a rule that the project turned on has a form for a call that the scores want changed, and that no rule
+// asked about: without a form they ask. The call itself runs no sooner than before: where the form does not fit, it is asked about as well.
 func rewritten(d, before engine.Decision) bool {
-	return d.Decision == engine.Modify && before.Decision == engine.Ask && before.Enforced == engine.Ask && d.Enforced == engine.Modify &&
+	return d.Enforced == engine.Modify && len(d.Rewrite) > 0 && d.Otherwise != nil && !d.Grant &&
+		d.Otherwise.Effect.Strictness() >= max(before.Decision.Strictness(), before.Enforced.Strictness()) &&
 		!slices.ContainsFunc(before.Rules, func(r engine.RuleResult) bool { return r.Decision.Strictness() >= engine.Ask.Strictness() })
 }
 

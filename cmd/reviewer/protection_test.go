@@ -190,8 +190,7 @@ editor or a terminal of their own.
 A denial tells the agent the reason, a safer way and what not to do, but neither its id nor how to
 lift it: ` + "`reviewer denials`" + ` lists both for a person. That command, ` + "`allow`, `resume`, `approvals approve`" + `,
 ` + "`scope --add`" + ` and similar commands refuse to run under an agent, in a terminal multiplexer, and in a terminal whose
-program was started while an agent's session was running (in the last two, ` + "`approvals approve` and `deny`" + `
-accept the approval code).
+program was started while an agent's session was running (in the last two, they accept the approval code).
 
 ## Workarounds for a denial
 

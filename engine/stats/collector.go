@@ -38,19 +38,19 @@ type Collector struct {
 	patterns map[patternKey]int64 // the session's
 	kinds    counts[engine.Kind]  // of records
 	answers  counts[Decision]     // Count is 0 in keys
-	times    *times               //
-	cpu      *times               //
+	times    *times
+	cpu      *times
 	tired    *fatigue
-	asked    questions            //
-	acts     *interventions       //
-	files    *files               //
-	rules    counts[Rule]         // likewise
-	found    counts[patternKey]   //
+	asked    questions
+	acts     *interventions
+	files    *files
+	rules    counts[Rule] // Count is 0 in keys
+	found    counts[patternKey]
 	within   map[patternKey]int64 // sessions with a pattern
-	controls counts[string]       //
-	errors   counts[Error]        // likewise
-	tools    groups               //
-	groups   groups               //
+	controls counts[string]
+	errors   counts[Error] // Count is 0 in keys
+	tools    groups
+	groups   groups
 }
 
 type patternKey struct{ id, level string }

@@ -532,7 +532,7 @@ type way struct {
 func lifted(t *testing.T, prepare func(*machine), command string, ways []way) {
 	t.Helper()
 	if hookClient(program) == "" {
-		t.Skip("no resident process on this system")
+		t.Skip("the resident process and the client of its hooks exist on Linux only")
 	}
 	for who, uid := range users() {
 		for _, w := range ways {
