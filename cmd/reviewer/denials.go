@@ -27,11 +27,7 @@ func denialsCommand(a *cli.App) *cobra.Command {
 			"The agent is told the reason for a denial but never its id.",
 		Example: "  reviewer denials --since 1h\n  reviewer denials last",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			log, err := a.OpenStore()
-			if err != nil {
-				return err
-			}
-			if _, err := signed.Person(cmd.Context(), a, log, "listing denials"); err != nil {
+			if _, err := signed.Person(cmd.Context(), a, "listing denials"); err != nil {
 				return err
 			}
 			from, err := since.MS(time.Now())

@@ -75,7 +75,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 			}
 			stale := replaced()
 			s := &serve.Server{Home: home, Idle: wait, Handle: r.handle,
-				Small: filepath.Join(filepath.Dir(cli.Program()), cli.HookClient), Stale: stale}
+				HookClient: filepath.Join(filepath.Dir(cli.Program()), cli.HookClient), Stale: stale}
 			if err := s.Listen(); err != nil {
 				if errors.Is(err, serve.ErrRunning) && wait > 0 && api == "" {
 					return nil // started by two hooks at once
@@ -204,11 +204,11 @@ func reportLines(home string, ready *os.File, until time.Time) func(audit.Wrote)
 }
 
 // inputMaker returns the process that made the socket from which a hook's event was read: by this program, or before it by the
-// small one, which passes the socket on. 0: it was read from something else.
+// client that hooks start, which passes the socket on. 0: it was read from something else.
 func inputMaker(relayed bool) int {
 	fd := 0
 	if relayed {
-		fd, _ = strconv.Atoi(os.Getenv(wire.InputVariable)) // not a number: an older program, whose event is this program's input
+		fd, _ = strconv.Atoi(os.Getenv(wire.InputVariable)) // it is missing if an older client started this program
 	}
 	return client.Maker(fd)
 }

@@ -20,8 +20,8 @@ type Facts struct {
 	Mine     []engine.Client // programs that a person confirmed by a signed act: what they start is the person's
 	Agents   []string        // names of agents' programs
 
-	Relay File // the small program that starts the hook if no process answers it
-	Maker int  // the process that made the socket from which the hook reads its event; 0: it reads from something else
+	HookClient File // reviewer-hook, which starts `reviewer hook` if the resident process does not answer
+	Maker      int  // the process that made the socket from which the hook reads its event; 0: it reads from something else
 
 	others map[int]Process // all processes, where the system lists them at once
 }
@@ -117,9 +117,13 @@ func (f *Facts) find() (at int, why string) {
 	return at, ""
 }
 
-// Relayed reports whether the small program that has read the event started the hook.
+// Relayed reports whether reviewer-hook, which has read the event, started the hook.
 func (f *Facts) Relayed() bool {
-	return len(f.Chain) > 1 && f.Relay.Program != "" && f.Chain[1].Program == f.Relay.Program && f.Chain[1].name() == path.Base(f.Relay.Path)
+	if len(f.Chain) < 2 || f.HookClient.Program == "" {
+		return false
+	}
+	p := &f.Chain[1]
+	return p.Program == f.HookClient.Program && p.name() == path.Base(f.HookClient.Path)
 }
 
 // describe names a process to a person. Its arguments may contain secrets.
@@ -158,8 +162,12 @@ func (f *Facts) Client(names []string) *engine.Client {
 // missing returns the fact that a client lacks.
 func (f *Facts) missing(at int, c *engine.Client, names []string) string {
 	for i := range f.Sessions {
-		if s := &f.Sessions[i]; s.Client.Is(c) && s.Client.Unlike(c) != "" {
-			return s.Client.Unlike(c) + " (session " + s.ID + ")"
+		s := &f.Sessions[i]
+		if !s.Client.Is(c) {
+			continue
+		}
+		if why := s.Client.Unlike(c); why != "" {
+			return why + " (session " + s.ID + ")"
 		}
 	}
 	outer := at // its launcher

@@ -82,9 +82,9 @@ func (f *Facts) madeBy(pid int) *Facts {
 	return f
 }
 
-// relayedBy says which file the small program is.
+// relayedBy says which file reviewer-hook is.
 func (f *Facts) relayedBy(path string) *Facts {
-	f.Relay = File{path, "1:" + path}
+	f.HookClient = File{path, "1:" + path}
 	return f
 }
 
@@ -129,14 +129,14 @@ func TestClient(t *testing.T) {
 		}(), ""},
 
 		{"another session of a client whose hooks read from it", facts(true, hook, agent(began-10), initial).feeding(1).madeBy(99), ""},
-		{"started by the small program", facts(false, hook, relay, line, agent(later), window, initial).relayedBy("/opt/bin/reviewer-hook"), ""},
+		{"started by reviewer-hook", facts(false, hook, relay, line, agent(later), window, initial).relayedBy("/opt/bin/reviewer-hook"), ""},
 
 		// Ways to pass for a client.
 		{"a call that becomes the hook, in another session", facts(true, hook, agent(began-10), initial).feeding(1), "does not read from the client"},
 		{"the same, with a socket of its own", facts(true, hook, agent(began-10), initial).feeding(1).madeBy(98), "does not read from the client"},
-		{"a program with the name of the small one", facts(false, hook, relay, agent(later), window, initial).relayedBy("/usr/bin/reviewer-hook"), "reviewer itself"},
+		{"a program with the name of reviewer-hook", facts(false, hook, relay, agent(later), window, initial).relayedBy("/usr/bin/reviewer-hook"), "reviewer itself"},
 		{"its program, called by another name", facts(false, hook, at(later, "reviewer.test").file("1:/opt/bin/reviewer-hook"), agent(later), window, initial).relayedBy("/opt/bin/reviewer-hook"), "reviewer itself"},
-		{"the small program, started by a shell", facts(false, hook, relay, at(later, "bash x.sh"), agent(later), window, initial).relayedBy("/opt/bin/reviewer-hook"), "a shell"},
+		{"reviewer-hook, started by a shell", facts(false, hook, relay, at(later, "bash x.sh"), agent(later), window, initial).relayedBy("/opt/bin/reviewer-hook"), "a shell"},
 		{"the shell of a tool", facts(true, hook, at(during, "/bin/zsh -c reviewer hook claude-code < x"), agent(before), at(before, "zsh"), initial).below(2), ""}, // see Joined
 		{"a shell", facts(true, hook, at(during, "bash"), agent(before), initial).below(2), "a shell (bash"},
 		{"a program of a call", facts(true, hook, at(during, "python3 x.py"), at(during, "zsh -c python3 x.py"), agent(before), initial).below(3), "below the client of session s1"},

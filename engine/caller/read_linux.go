@@ -23,9 +23,9 @@ func Read(pid int, markers []string) (*Facts, error) {
 	return read(&Facts{}, pid, markers, func(*Facts) bool { return false })
 }
 
-// ReadCaller returns the facts as far as Caller needs them. relay is as in Facts.
-func ReadCaller(pid int, relay File) (*Facts, error) {
-	return read(&Facts{Relay: relay}, pid, nil, func(f *Facts) bool {
+// ReadCaller returns the facts as far as Caller needs them. hookClient is as in Facts.
+func ReadCaller(pid int, hookClient File) (*Facts, error) {
+	return read(&Facts{HookClient: hookClient}, pid, nil, func(f *Facts) bool {
 		at, _ := f.find()
 		return at > 0
 	})

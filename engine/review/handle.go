@@ -99,16 +99,15 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	}
 	e.Began = began
 	h := &review{workspace: workspace}
-	var failed error
-	h.policy, failed = r.Policy(workspace)
+	var unloaded error
+	h.policy, unloaded = r.Policy(workspace)
 	if e, err = r.from(ctx, key, e, h.policy); err != nil {
 		return engine.Answer{}, err
 	}
-	err = failed
 	h.event = read(e, h.policy)
 	h.rec, h.failure = r.classify(ctx, h.event, workspace, h.policy)
-	if h.failure == nil && err != nil && e.Phase.Reviewed() {
-		h.failure = fmt.Errorf("load policy: %w", err)
+	if h.failure == nil && unloaded != nil && e.Phase.Reviewed() {
+		h.failure = fmt.Errorf("load policy: %w", unloaded)
 	}
 	if err := r.typed(ctx, key, h); err != nil {
 		return engine.Answer{}, err

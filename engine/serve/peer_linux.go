@@ -102,8 +102,8 @@ func runs(pid int, program string) bool {
 // runsThis reports whether a process runs the same program file as this one.
 func runsThis(pid int) bool { return runs(pid, "/proc/self/exe") }
 
-// nameWriters lets the kernel say of each message to a listener's connections which process has written it.
-func nameWriters(l net.Listener) error {
+// reportSenders makes the kernel report which process has written each message to a listener's connections.
+func reportSenders(l net.Listener) error {
 	raw, err := l.(*net.UnixListener).SyscallConn()
 	if err != nil {
 		return err
@@ -113,18 +113,18 @@ func nameWriters(l net.Listener) error {
 	}), err)
 }
 
-// letter reads from a connection, and notes who has written what it reads.
-type letter struct {
+// senderReader reads from a connection, and notes which process has written what it reads.
+type senderReader struct {
 	conn    *net.UnixConn
-	by      int // 0: nothing was read yet
+	pid     int // 0: nothing was read yet
 	several bool
 }
 
-func newLetter(conn net.Conn) *letter { return &letter{conn: conn.(*net.UnixConn)} }
+func newSenderReader(conn net.Conn) *senderReader { return &senderReader{conn: conn.(*net.UnixConn)} }
 
-func (l *letter) Read(b []byte) (int, error) {
+func (r *senderReader) Read(b []byte) (int, error) {
 	rights := make([]byte, 64) // more than one set of credentials takes
-	n, m, flags, _, err := l.conn.ReadMsgUnix(b, rights)
+	n, m, flags, _, err := r.conn.ReadMsgUnix(b, rights)
 	if err != nil || n == 0 {
 		return 0, cmp.Or(err, io.EOF)
 	}
@@ -136,16 +136,17 @@ func (l *letter) Read(b []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	l.several = l.several || l.by != 0 && l.by != int(who.Pid)
-	l.by = int(who.Pid)
+	r.several = r.several || r.pid != 0 && r.pid != int(who.Pid)
+	r.pid = int(who.Pid)
 	return n, nil
 }
 
-func (l *letter) writer() int {
-	if l.several {
+// sender returns the process that has written everything; 0: several have.
+func (r *senderReader) sender() int {
+	if r.several {
 		return 0
 	}
-	return l.by
+	return r.pid
 }
 
 // maxAbove limits the processes above a client.

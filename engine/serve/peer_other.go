@@ -22,13 +22,13 @@ func (callers) live() bool { return false }
 // runs reports false: this system does not say which program a process runs.
 func runs(int, string) bool { return false }
 
-func nameWriters(net.Listener) error { return nil }
+func reportSenders(net.Listener) error { return nil }
 
-// letter reads from a connection.
-type letter struct{ conn net.Conn }
+// senderReader reads from a connection.
+type senderReader struct{ conn net.Conn }
 
-func (l *letter) Read(b []byte) (int, error) { return l.conn.Read(b) }
+func (r *senderReader) Read(b []byte) (int, error) { return r.conn.Read(b) }
 
-func (l *letter) writer() int { return 0 }
+func (*senderReader) sender() int { return 0 }
 
-func newLetter(conn net.Conn) *letter { return &letter{conn} }
+func newSenderReader(conn net.Conn) *senderReader { return &senderReader{conn} }

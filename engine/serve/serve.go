@@ -41,7 +41,7 @@ type Client struct {
 	// Confined: the process has given up rights that this one has, for good, as all do below `reviewer run`. It may be
 	// any program there, so that nothing that it sends is passed on to programs outside.
 	Confined bool
-	// Own: it runs this program, or the small client of hooks, and has written itself what it sent.
+	// Own: it runs this program, or the client that hooks start, and has written itself what it sent.
 	Own bool
 	// Supervised: it is confined, and one of the processes above it is this program, which started the run.
 	Supervised bool
@@ -49,11 +49,11 @@ type Client struct {
 
 // Server answers requests.
 type Server struct {
-	Home   string
-	Idle   time.Duration // without a request after which it ends, if no program that started a client still runs; 0: never
-	Handle func(ctx context.Context, c Client, r *wire.Request, p *Pause) *wire.Answer
-	Small  string      // file of the small client of hooks, which counts as this program; empty: there is none
-	Stale  func() bool // reports whether the program was replaced; nil: never
+	Home       string
+	Idle       time.Duration // without a request after which it ends, if no program that started a client still runs; 0: never
+	Handle     func(ctx context.Context, c Client, r *wire.Request, p *Pause) *wire.Answer
+	HookClient string      // file of the client that hooks start, which counts as this program; empty: there is none
+	Stale      func() bool // reports whether the program was replaced; nil: never
 
 	listener net.Listener
 	lock     *os.File
@@ -96,7 +96,7 @@ func (s *Server) Listen() error {
 	if s.listener, err = net.Listen("unix", path); err != nil {
 		return errors.Join(err, lock.Close())
 	}
-	if err := errors.Join(os.Chmod(path, 0o600), nameWriters(s.listener)); err != nil {
+	if err := errors.Join(os.Chmod(path, 0o600), reportSenders(s.listener)); err != nil {
 		return errors.Join(err, s.Close())
 	}
 	s.slots = make(chan struct{}, maxRequests)
@@ -173,17 +173,17 @@ func (s *Server) connection(serving context.Context, end func(), conn net.Conn) 
 		return
 	}
 	s.callers.add(client.Pid)
-	own := client.Own || s.Small != "" && runs(client.Pid, s.Small)
+	own := client.Own || s.HookClient != "" && runs(client.Pid, s.HookClient)
 	challenge := rand.Text()
 	if _, err := conn.Write((&wire.Greeting{Home: s.Home, Challenge: challenge}).Encode()); err != nil {
 		return
 	}
-	request, writer, err := receive(conn)
+	request, sender, err := receive(conn)
 	if err != nil {
 		return
 	}
 	// A program that becomes this one after it has asked, or lets another one ask, is not trusted.
-	client.Own = own && writer == client.Pid && request.Challenge == challenge
+	client.Own = own && sender == client.Pid && request.Challenge == challenge
 	answer := &wire.Answer{Status: wire.InProcess}
 	switch {
 	case request.Home != s.Home:
@@ -235,17 +235,17 @@ func (p *Pause) Begin() (resume func()) {
 }
 
 // receive reads a request, and says which process has written it; 0: several, or it is unknown.
-func receive(conn net.Conn) (r *wire.Request, writer int, err error) {
+func receive(conn net.Conn) (r *wire.Request, sender int, err error) {
 	if err := conn.SetReadDeadline(time.Now().Add(requestWait)); err != nil {
 		return nil, 0, err
 	}
-	from := newLetter(conn)
+	from := newSenderReader(conn)
 	b, err := message(from)
 	if err != nil {
 		return nil, 0, err
 	}
 	r = &wire.Request{}
-	return r, from.writer(), r.Decode(b)
+	return r, from.sender(), r.Decode(b)
 }
 
 // message reads a whole message.

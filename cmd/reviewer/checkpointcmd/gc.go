@@ -141,7 +141,7 @@ func (s *stores) mayCollect(ctx context.Context, a *cli.App, plan []removal) (st
 		}
 	}
 	if len(kept) == 0 {
-		return a.Person(what)
+		return signed.Person(ctx, a, what)
 	}
 	choice, err := signed.Choice(engine.ControlPurge, "remove checkpoints before their term: "+strings.Join(shown, "; "),
 		map[string]any{"act": "remove checkpoints", "oldest_kept": kept})

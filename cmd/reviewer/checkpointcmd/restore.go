@@ -51,11 +51,7 @@ func restoreCommand(a *cli.App) *cobra.Command {
 			"  reviewer checkpoint restore 17 --force",
 		Args: cli.AtLeast(cli.Argument{Name: "ID", What: "a checkpoint's id, number, or latest (`reviewer checkpoint list` lists them)"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			log, err := a.OpenStore()
-			if err != nil {
-				return err
-			}
-			by, err := signed.Person(cmd.Context(), a, log, "restoring files")
+			by, err := signed.Person(cmd.Context(), a, "restoring files")
 			if err != nil {
 				return err
 			}

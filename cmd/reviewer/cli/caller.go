@@ -21,15 +21,14 @@ type Callers struct {
 	verified map[knownCaller]*engine.Client // with all that its hooks have in common with it
 }
 
-// knownCaller is a client of a kind of agent, without what differs between its events.
+// knownCaller is a client of a kind of agent, with nothing but what identifies it.
 type knownCaller struct {
 	harness string
 	client  engine.Client
 }
 
-func callerOf(h harness.Harness, c engine.Client) knownCaller {
-	c.Joined, c.Feeds, c.Free, c.Headless = false, false, false, false
-	return knownCaller{h.Name, c}
+func callerOf(h harness.Harness, c *engine.Client) knownCaller {
+	return knownCaller{h.Name, engine.Client{Pid: c.Pid, Start: c.Start, Boot: c.Boot, Program: c.Program, Spaces: c.Spaces}}
 }
 
 // maxCallers is the number of clients at which those that have ended are forgotten.
@@ -48,7 +47,7 @@ func (k *Callers) add(h harness.Harness, c *engine.Client) {
 		maps.DeleteFunc(k.verified, func(one knownCaller, _ *engine.Client) bool { return !caller.Runs(&one.client) })
 	}
 	own := *c
-	k.verified[callerOf(h, own)] = &own
+	k.verified[callerOf(h, c)] = &own
 }
 
 // has reports whether a client was found to be a person's, and an event comes from a hook like its others.
@@ -58,7 +57,7 @@ func (k *Callers) has(h harness.Harness, c *engine.Client) bool {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	known := k.verified[callerOf(h, *c)]
+	known := k.verified[callerOf(h, c)]
 	return known != nil && known.Unlike(c) == ""
 }
 
@@ -106,16 +105,16 @@ func (a *App) Caller(h harness.Harness, store *audit.Store) *engine.Client {
 	if a.Callers.has(h, c) {
 		return c
 	}
-	relay, maker := facts.Relay, facts.Maker
-	if facts, err = caller.Read(a.hookPid(), agentMarkers()); err == nil {
-		facts.Relay, facts.Maker = relay, maker
-		err = a.sessionFacts(facts, store, facts.Earliest()-caller.Afterwards.Milliseconds())
+	all, err := caller.Read(a.hookPid(), agentMarkers())
+	if err == nil {
+		all.HookClient, all.Maker = facts.HookClient, facts.Maker
+		err = a.sessionFacts(all, store, all.Earliest()-caller.Afterwards.Milliseconds())
 	}
 	if err != nil {
 		c.Missing = "it cannot be determined whether an agent started it: " + err.Error()
 		return c
 	}
-	found := facts.Client(h.Programs)
+	found := all.Client(h.Programs)
 	if found.Verified() {
 		a.Callers.add(h, found)
 	}

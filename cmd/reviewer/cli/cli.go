@@ -35,7 +35,7 @@ type App struct {
 	Installed func(a *App, home string) []string
 	Resident  func(home string) (pid int, runs bool)
 
-	// MadeBy returns the process that made the socket from which the event was read, by the small program if it is relayed;
+	// MadeBy returns the process that made the socket from which the event was read: by reviewer-hook, if that started this program;
 	// 0: it was read from something else. nil: unknown.
 	MadeBy func(relayed bool) int
 

@@ -32,11 +32,7 @@ func closeCommand(a *cli.App) *cobra.Command {
 		Example: "  reviewer incident close last --reason 'the path was wrong; request repeated'",
 		Args:    cli.Needs(cli.Argument{Name: "ID", What: "an incident's id (`reviewer incident list` lists them), or last"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			log, err := a.OpenStore()
-			if err != nil {
-				return err
-			}
-			who, err := signed.Person(cmd.Context(), a, log, "closing an incident")
+			who, err := signed.Person(cmd.Context(), a, "closing an incident")
 			if err != nil {
 				return err
 			}

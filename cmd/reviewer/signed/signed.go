@@ -82,13 +82,17 @@ func ask(ctx context.Context, a *cli.App, log *audit.Store, what string, read fu
 
 // Person returns the name of the person who runs a command that needs no signature. Where an agent could be at the terminal as
 // well, they give their code; where none was ever made, the command is refused there.
-func Person(ctx context.Context, a *cli.App, log *audit.Store, what string) (string, error) {
+func Person(ctx context.Context, a *cli.App, what string) (string, error) {
 	by, err := a.Person(what)
 	if !errors.As(err, new(*cli.SharedTerminalError)) || !a.StdinTerminal() {
 		return by, err
 	}
-	if there, e := (&code.Store{Log: log}).Exists(); e != nil || !there {
-		return "", errors.Join(err, e)
+	log, failed := a.OpenStore()
+	if failed != nil {
+		return "", failed
+	}
+	if there, failed := (&code.Store{Log: log}).Exists(); failed != nil || !there {
+		return "", errors.Join(err, failed)
 	}
 	act, err := Ask(ctx, a, log, what)
 	if err != nil {

@@ -102,7 +102,7 @@ func received(conn *os.File) []byte {
 
 // serving answers with what it was asked. An input "slow" takes long, "die" kills it.
 func serving(home string) {
-	s := &serve.Server{Home: home, Small: filepath.Join(filepath.Dir(home), "reviewer-hook"), Stale: func() bool { return os.Getenv("STALE") != "" },
+	s := &serve.Server{Home: home, HookClient: filepath.Join(filepath.Dir(home), "reviewer-hook"), Stale: func() bool { return os.Getenv("STALE") != "" },
 		Handle: func(_ context.Context, c serve.Client, r *wire.Request, _ *serve.Pause) *wire.Answer {
 			switch string(r.Input) {
 			case "who":
