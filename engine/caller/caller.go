@@ -139,7 +139,7 @@ func (f *Facts) Caller() *engine.Client {
 		return &engine.Client{Missing: why}
 	}
 	c := f.client(&f.Chain[at])
-	c.Joined = f.Chain[0].Group != 0 && f.Chain[0].Group == f.Chain[at].Group
+	c.Joined = f.Chain[0].Group != "" && f.Chain[0].Group == f.Chain[at].Group
 	c.Free = f.Chain[at].Lost >= 0 && f.Chain[0].Lost >= 0 && f.Chain[0].Lost <= f.Chain[at].Lost
 	c.Feeds = f.Maker != 0 && f.Maker == c.Pid
 	return c

@@ -324,6 +324,20 @@ func TestConfirmable(t *testing.T) {
 	}
 }
 
+// The session of processes that the first program of a container has, or of a small virtual machine, can have the number 0.
+func TestJoined(t *testing.T) {
+	for _, c := range []struct {
+		hook, client string
+		want         bool
+	}{{"7", "7", true}, {"0", "0", true}, {"7", "8", false}, {"7", "0", false}, {"", "", false}} {
+		f := facts(true, hook, agent(before), initial)
+		f.Chain[0].Group, f.Chain[1].Group = c.hook, c.client
+		if got := f.Caller().Joined; got != c.want {
+			t.Errorf("a hook of session %q of a client of session %q: joined %t", c.hook, c.client, got)
+		}
+	}
+}
+
 func TestClientIs(t *testing.T) {
 	c := engine.Client{Pid: 7, Start: 50, Boot: "b", Program: "1:2"}
 	for name, change := range map[string]func(*engine.Client){

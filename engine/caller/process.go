@@ -13,7 +13,7 @@ type Process struct {
 	Pid, Parent int
 	Start       int64  // as in engine.Client
 	Began       int64  // Unix milliseconds; 0: unknown
-	Group       int    // its session of processes; 0: unknown
+	Group       string // its session of processes; empty: unknown
 	Terminal    bool   // it has a controlling terminal
 	Lost        int    // rights that it has given up for good: new privileges, and a filter of system calls each; -1: unknown
 	Program     string // as in engine.Client

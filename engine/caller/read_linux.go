@@ -81,7 +81,7 @@ func readProcess(pid int, markers []string) (Process, error) {
 		n, _ := strconv.ParseInt(fields[i], 10, 64) // the kernel writes numbers
 		return n
 	}
-	p := Process{Pid: pid, Parent: int(number(1)), Group: int(number(3)),
+	p := Process{Pid: pid, Parent: int(number(1)), Group: fields[3],
 		Terminal: number(4) != 0, Start: number(19), Began: startTime(number(19)),
 		Lost: lost(dir + "status"), Program: programAt(dir + "exe"), Spaces: spaces(dir)}
 	line, err := os.ReadFile(dir + "cmdline")
