@@ -32,9 +32,9 @@ type Client struct {
 	Boot    string `json:"boot,omitempty"`    // the start of the system since which ticks count; empty: Start is a time, about a second off
 	Program string `json:"program,omitempty"` // device and inode of its file, where the system reports them
 	Spaces  string `json:"spaces,omitempty"`  // its PID, user and mount namespace, where there are such
-	Joined  bool   `json:"joined,omitempty"`  // its hooks run in its own session of processes, which what it starts in another one cannot join
-	Feeds   bool   `json:"feeds,omitempty"`   // its hooks read from a socket that it made itself, which what runs in the place of a tool call cannot have
-	Free    bool   `json:"free,omitempty"`    // its hooks have the rights that it has, which what it starts in a sandbox has given up
+	Joined  bool   `json:"joined,omitempty"`  // its hooks run in its own session of processes; what it starts in another one cannot join it
+	Feeds   bool   `json:"feeds,omitempty"`   // its hooks read from a socket that it made itself; a program that takes the place of a tool call has none
+	Free    bool   `json:"free,omitempty"`    // its hooks have all of its rights; what it starts in a sandbox has given some up
 	Missing string `json:"missing,omitempty"` // the fact for lack of which it does not count as a person's client; empty: it does
 
 	Headless bool `json:"headless,omitempty"` // a schedule or a service started it: policy decides whether it counts as a person's

@@ -7,28 +7,16 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/live"
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// A Record is one line of the log, in the part that the tests look at.
-type Record struct {
-	Kind     string `json:"kind"`
-	Session  string `json:"session"`
-	Decision struct {
-		Decision string `json:"decision"`
-		Rules    []struct {
-			ID string `json:"id"`
-		} `json:"rules"`
-	} `json:"decision"`
-}
-
 // records are what the log says, session after session.
-func (s *stage) records() []Record {
+func (s *stage) records() (list []engine.Record) {
 	s.Helper()
 	var all struct{ Sessions []struct{ Session string } }
 	s.must(json.Unmarshal([]byte(s.review("audit", "show", "-f", "json")), &all))
-	var list []Record
 	for _, session := range all.Sessions {
-		var shown struct{ Records []Record }
+		var shown struct{ Records []engine.Record }
 		s.must(json.Unmarshal([]byte(s.review("audit", "show", session.Session, "--all", "-f", "json")), &shown))
 		for i := range shown.Records {
 			shown.Records[i].Session = session.Session
@@ -39,10 +27,11 @@ func (s *stage) records() []Record {
 }
 
 // reviewed returns the last record before a call.
-func (s *stage) reviewed() (last Record, found bool) {
+func (s *stage) reviewed() (last engine.Record, found bool) {
 	s.Helper()
+	last.Decision = &engine.Decision{}
 	for _, r := range s.records() {
-		if r.Kind == "pre" {
+		if r.Kind == engine.KindPre && r.Decision != nil {
 			last, found = r, true
 		}
 	}
@@ -57,7 +46,7 @@ func (s *stage) wantRecord(decisions string) {
 	if decisions == "" {
 		return
 	}
-	if r, found := s.reviewed(); !found || !strings.Contains(" "+decisions+" ", " "+r.Decision.Decision+" ") {
+	if r, found := s.reviewed(); !found || !strings.Contains(" "+decisions+" ", " "+string(r.Decision.Decision)+" ") {
 		s.Errorf("the record of the call says %q, want %s", r.Decision.Decision, decisions)
 	}
 }

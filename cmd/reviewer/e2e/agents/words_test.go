@@ -3,7 +3,6 @@
 package agents
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -24,7 +23,7 @@ func TestWhoseWords(t *testing.T) {
 			s.run(scripted.Script{typed}, nil)
 			s.run(scripted.Script{{Say: "Done."}}, nil)
 			var prompts, notes int
-			for _, r := range s.full() {
+			for _, r := range s.records() {
 				switch {
 				case r.Open != nil:
 					t.Logf("the client is %+v", *r.Open.Client)
@@ -39,17 +38,4 @@ func TestWhoseWords(t *testing.T) {
 			}
 		})
 	}
-}
-
-// full returns the log, session after session.
-func (s *stage) full() (list []engine.Record) {
-	s.Helper()
-	var all struct{ Sessions []struct{ Session string } }
-	s.must(json.Unmarshal([]byte(s.review("audit", "show", "-f", "json")), &all))
-	for _, one := range all.Sessions {
-		var shown struct{ Records []engine.Record }
-		s.must(json.Unmarshal([]byte(s.review("audit", "show", one.Session, "--all", "-f", "json")), &shown))
-		list = append(list, shown.Records...)
-	}
-	return list
 }
