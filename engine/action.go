@@ -340,9 +340,12 @@ type Effect struct {
 	Mode string `json:"mode,omitempty"`
 	// is: changes what guards the session (reviewer, settings and hooks of the
 	// client), or uses the port of reviewer's HTTP API; holds: removes a folder
-	// that contains it; minor: client settings that do not affect decisions; key:
+	// that contains it; elsewhere: changes settings of a client in a folder that is
+	// neither the home directory nor the workspace; minor: client settings that do not affect decisions; key:
 	// opens reviewer's key, API token, approval code or a lock, or another name or
-	// a copy of one; holds_key: reads a folder that contains the state folder.
+	// a copy of one; holds_key: reads a folder that contains the state folder;
+	// program: reads the contents of reviewer's program; programs: reads the folder
+	// of the program, or what a pattern there matches.
 	Guard      string `json:"guard,omitempty"`
 	Repository bool   `json:"repository,omitempty"` // a folder that contains a repository is removed
 	Bytes      int64  `json:"bytes,omitempty"`      // size of the file, if the call specifies it; absent: unknown

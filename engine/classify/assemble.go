@@ -38,6 +38,7 @@ func assemble(r *toolReader, res *place.Resolver) *engine.Action {
 	a.Paths, a.Hosts = pathsOf(a.Effects), hostsOf(r.script)
 	signals := r.script.Signals
 	derive(a, res, signals)
+	r.elsewhere(a.Effects, res)
 	res.SettlePorts(a.Effects, fmt.Sprint(r.args))
 	a.Signals = sortedSignals(signals)
 	possible(a, r, res)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/programs"
 )
@@ -56,6 +57,39 @@ func (r *toolReader) onlyMinor(res *place.Resolver, e *engine.Effect) bool {
 	minor := r.in.Rows.Words("settings.minor")
 	before, known := res.Now(e)
 	return known && r.changesOnly(before, func(name string) bool { return slices.Contains(minor, name) })
+}
+
+// elsewhere sets the relation to the guard of changes to settings that apply in other folders than the session's. Where the new
+// contents are known, they must not do more than what the policy lists as minor.
+func (r *toolReader) elsewhere(effects []engine.Effect, res *place.Resolver) {
+	minor := r.in.Rows.Words("settings.minor")
+	may := func(name string) bool { return slices.Contains(minor, name) }
+	for i := range effects {
+		e := &effects[i]
+		switch {
+		case e.Guard != "is" || e.Class != engine.ClassAgent || !res.Elsewhere(e.Target):
+		case !place.Gone(e) && e.Command < 0 && !r.minorIn(res, e, may), !place.Gone(e) && r.sets(e, may):
+		default:
+			e.Guard = place.GuardElsewhere
+		}
+	}
+}
+
+// minorIn reports whether Write or Edit changes only certain settings of a file.
+func (r *toolReader) minorIn(res *place.Resolver, e *engine.Effect, may func(name string) bool) bool {
+	before, known := res.Now(e)
+	return known && r.changesOnly(before, may)
+}
+
+// sets reports whether code writes a text into a file of settings that sets more than some of them, or that is not settings.
+func (r *toolReader) sets(e *engine.Effect, may func(name string) bool) bool {
+	return slices.ContainsFunc(r.script.Written, func(w abstract.Text) bool {
+		if path.Base(w.Path) != path.Base(e.Target) {
+			return false
+		}
+		next, read := programs.SettingsIn(w.Text)
+		return !read || !changes(map[string]json.RawMessage{}, next, may)
+	})
 }
 
 // changesOnly reports whether a call of Write or Edit changes only settings with certain

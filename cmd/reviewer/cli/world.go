@@ -28,11 +28,12 @@ func (a *App) World(home string) (classify.System, error) {
 	if aside, err := filepath.Glob(home + Aside + "*"); err == nil { // only a bad pattern is an error
 		guard = append(guard, aside...)
 	}
+	var programs []string
 	if p := Program(); p != "" {
-		guard = append(guard, p, filepath.Join(filepath.Dir(p), HookClient))
+		programs = []string{p, filepath.Join(filepath.Dir(p), HookClient)}
 	}
-	w := classify.LocalWorld(user, a.Env("TMPDIR"), guard)
-	w.State = home
+	w := classify.LocalWorld(user, a.Env("TMPDIR"), append(guard, programs...))
+	w.State, w.Programs = home, programs
 	if w.Ports, err = apiPorts(home); err != nil {
 		return classify.System{}, err
 	}

@@ -125,7 +125,8 @@ func publicMAC(b []byte) string {
 
 func (s *story) world() classify.System {
 	state := s.c.Path("~/.local/state/reviewer")
-	w := classify.System{Home: s.c.Home, State: state, Guard: []string{state, "/etc/reviewer", s.c.Path("~/.local/bin/reviewer")}}
+	w := classify.System{Home: s.c.Home, State: state, Guard: []string{state, "/etc/reviewer", s.c.Path("~/.local/bin/reviewer")},
+		Programs: []string{s.c.Path("~/.local/bin/reviewer"), s.c.Path("~/.local/bin/reviewer-hook")}}
 	if m := s.machine; m != nil {
 		w.Lstat, w.Readlink, w.ReadDir, w.ReadFile = m.Lstat, m.Readlink, m.ReadDir, m.ReadFile
 		w.ReadHead, w.Same = m.ReadHead, m.Same

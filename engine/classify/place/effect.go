@@ -85,7 +85,7 @@ func (r *Resolver) resolve(raw abstract.RawEffect) engine.Effect {
 		e.Guard = "" // that of a match
 	}
 	if e.Kind == engine.EffectFileRead && e.Guard == "" && raw.Host == "" {
-		e.Guard = r.readsKey(&e, raw)
+		e.Guard = cmp.Or(r.readsKey(&e, raw), r.readsProgram(&e))
 	}
 	if e.Verb == "trash" && e.Exists != "" && e.Certainty != engine.CertaintyPrefix {
 		e.Recursive = e.Entry == "dir" // the trash takes both, a file is not a tree

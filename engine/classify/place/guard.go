@@ -36,7 +36,7 @@ func (r *Resolver) readsStored(e *engine.Effect) bool {
 	}
 	return slices.ContainsFunc(r.guard, func(g string) bool {
 		stored := Join(g, checkpoints)
-		return Within(stored, e.Target) || e.Recursive && Within(g, e.Target) && Within(e.Target, stored)
+		return Within(stored, e.Target) || e.Recursive && Within(g, e.Target) && Within(e.Target, stored) && !r.isProgram(g)
 	})
 }
 
@@ -56,7 +56,7 @@ func (r *Resolver) Guard(e *engine.Effect) string {
 		}) {
 			return guardIs
 		}
-	case !Alters(e):
+	case !Alters(e) || e.Verb == "create" && e.Class == engine.ClassAgent && r.bareFolder(e.Target):
 	case e.Class == engine.ClassGuard || e.Class == engine.ClassAgent && (r.guards(e.Target) || r.guards(e.Short)):
 		return guardIs
 	case Gone(e) && (r.guardBelow(e) || r.sweepsSettings(e)):
@@ -67,15 +67,42 @@ func (r *Resolver) Guard(e *engine.Effect) string {
 	return ""
 }
 
+// bareFolder reports whether a path is the folder of an agent, whose existence alone decides nothing.
+func (r *Resolver) bareFolder(p string) bool {
+	n := r.bare(p)
+	return slices.ContainsFunc(r.tables.of(string(engine.ClassAgent)).known, func(m *matcher) bool { return m.folders.names.exact[n.base] })
+}
+
+// Elsewhere reports whether settings of a client apply neither to this session nor to others of this person: they are in a folder
+// that is not the home directory, the workspace, or above or below it.
+func (r *Resolver) Elsewhere(p string) bool {
+	n := r.bare(p)
+	folder := path.Dir(p)
+	for i, part := range n.parts {
+		if strings.HasPrefix(part, ".") && r.bareFolder("/"+strings.Join(n.parts[:i+1], "/")) {
+			folder = "/" + strings.Join(strings.Split(strings.Trim(p, "/"), "/")[:i], "/")
+			break
+		}
+	}
+	if r.workspace == "" || Within(r.workspace, folder) || Within(folder, r.workspace) || r.homeRoot(folder) {
+		return false
+	}
+	known := []engine.Location{engine.LocationHome, engine.LocationWorktree, engine.LocationTemp, engine.LocationBeside, engine.LocationOutside}
+	return slices.Contains(known, r.Location(folder)) && !strings.Contains(folder, "/.")
+}
+
 // The values of Effect.Guard.
 const (
 	guardIs       = "is"
 	guardHolds    = "holds"
 	guardKey      = "key"
 	guardHoldsKey = "holds_key"
+	guardProgram  = "program"
+	guardPrograms = "programs"
 
-	GuardMinor = "minor" // settings of the client change, and none that decide anything
-	GuardMay   = "may"   // a request to this machine whose port is unknown; SettlePorts replaces it
+	GuardElsewhere = "elsewhere" // settings of a client that apply in other folders than the session's
+	GuardMinor     = "minor"     // settings of the client change, and none that decide anything
+	GuardMay       = "may"       // a request to this machine whose port is unknown; SettlePorts replaces it
 )
 
 // guardBelow reports whether part of the guard is deleted or moved together with the
@@ -149,6 +176,26 @@ func MatchesGuard(a abstract.Arg) bool {
 		}
 	}
 	return false
+}
+
+// readsProgram returns whether an effect reads the contents of reviewer's programs, as in engine.Effect.Guard.
+func (r *Resolver) readsProgram(e *engine.Effect) string {
+	switch {
+	case e.Verb == engine.VerbList || e.Target == "":
+		return ""
+	case e.Class == engine.ClassGuard && r.isProgram(e.Target):
+		return guardProgram
+	case e.Certainty == engine.CertaintyGlob && slices.ContainsFunc(r.programs, func(p string) bool { return Within(e.Target, p) && mayMatch(e, p) }),
+		slices.ContainsFunc(r.programs, func(p string) bool { return path.Dir(p) == e.Target }):
+		return guardPrograms
+	}
+	return ""
+}
+
+// isProgram reports whether a file is one of reviewer's programs: it is installed there, has the same contents under another
+// name, or has its name in a directory of programs.
+func (r *Resolver) isProgram(p string) bool {
+	return slices.ContainsFunc(r.programs, func(program string) bool { return p == program || r.same(p, program) }) || r.guardProgram(r.names(p))
 }
 
 // guardProgram reports whether a file is reviewer's program, by its name in a directory of

@@ -29,6 +29,7 @@ type Resolver struct {
 	homes     []string
 	guard     []string
 	states    []string               // state folders of reviewer
+	programs  []string               // its programs
 	infos     map[string]fs.FileInfo // nil: not there
 	classes   map[string]engine.Class
 	lookups   int
@@ -64,6 +65,9 @@ func NewResolver(w World, workspace string, set *rows.Set) *Resolver {
 	}
 	for _, g := range w.Guard {
 		r.guard = appendNew(r.guard, r.clean(g), r.known(g))
+	}
+	for _, p := range w.Programs {
+		r.programs = appendNew(r.programs, r.clean(p), r.known(p))
 	}
 	if w.State != "" {
 		r.states = appendNew(r.states, r.clean(w.State), r.known(w.State))

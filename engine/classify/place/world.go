@@ -22,6 +22,7 @@ type World struct {
 	Home     string   // the person's home directory, absolute; empty: unknown
 	Homes    []string // directories whose children are home directories; empty: the usual ones
 	TempDirs []string // directories for temporary files, besides the usual ones
+	Programs []string // those of Guard that are programs
 	Guard    []string // files and directories of reviewer itself: state, policy, keys, binary
 	State    string   // reviewer's state folder; empty: unknown, the usual one
 	Ports    []int    // ports of reviewer's HTTP API on this machine, besides the usual one

@@ -77,6 +77,9 @@ func sqlClient(c *shell.Call) {
 	code := o.All("-c", "--command", "-e", "-execute", "--execute", "-q", "--query", "-Q", "-cmd", "--sql")
 	if d.Scheme == "sqlite" && !d.InMemory() {
 		c.Reads(o.Operands[:min(1, len(o.Operands))]...)
+		if !o.Has("-readonly", "--readonly") {
+			c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "modify", ForGuard: true}, o.Operands[:min(1, len(o.Operands))]...)
+		}
 	}
 	code = append(code, sqlOperands(c, d)...)
 	given := len(code) > 0

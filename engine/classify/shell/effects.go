@@ -328,6 +328,9 @@ func (s *Machine) redirections(list []*syntax.Redirect) redirs {
 func (s *Machine) targets(w *syntax.Word) []abstract.Arg {
 	var all []abstract.Arg
 	for _, a := range s.alternatives(w) {
+		if f := s.fields(w.Parts); len(f) == 1 && f[0].Glob { // bash looks for the file, and takes it if there is one
+			a.Glob, a.One = true, true
+		}
 		if a.Found != nil {
 			all = append(all, a.Found.Files...)
 		} else {

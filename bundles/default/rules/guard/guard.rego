@@ -13,7 +13,13 @@ fires contains "agent_instructions" if {
 	some e in input.action.effects
 	e.kind == "file_write"
 	e.class == "agent_config"
+	not _empty_folder(e)
 	not "guard_tampering" in input.findings
+}
+
+_empty_folder(e) if {
+	e.verb == "create"
+	input.action.commands[e.command].name in {"mkdir", "md"}
 }
 
 # METADATA
