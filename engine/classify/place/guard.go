@@ -87,7 +87,8 @@ func (r *Resolver) Elsewhere(p string) bool {
 	if r.workspace == "" || Within(r.workspace, folder) || Within(folder, r.workspace) || r.homeRoot(folder) {
 		return false
 	}
-	known := []engine.Location{engine.LocationHome, engine.LocationWorktree, engine.LocationTemp, engine.LocationBeside, engine.LocationOutside}
+	known := []engine.Location{engine.LocationHome, engine.LocationWorktree, engine.LocationTemp, engine.LocationBeside,
+		engine.LocationOutside}
 	return slices.Contains(known, r.Location(folder)) && !strings.Contains(folder, "/.")
 }
 
@@ -185,8 +186,10 @@ func (r *Resolver) readsProgram(e *engine.Effect) string {
 		return ""
 	case e.Class == engine.ClassGuard && r.isProgram(e.Target):
 		return guardProgram
-	case e.Certainty == engine.CertaintyGlob && slices.ContainsFunc(r.programs, func(p string) bool { return Within(e.Target, p) && mayMatch(e, p) }),
-		slices.ContainsFunc(r.programs, func(p string) bool { return path.Dir(p) == e.Target }):
+	}
+	if slices.ContainsFunc(r.programs, func(p string) bool {
+		return path.Dir(p) == e.Target || e.Certainty == engine.CertaintyGlob && Within(e.Target, p) && mayMatch(e, p)
+	}) {
 		return guardPrograms
 	}
 	return ""
@@ -195,7 +198,8 @@ func (r *Resolver) readsProgram(e *engine.Effect) string {
 // isProgram reports whether a file is one of reviewer's programs: it is installed there, has the same contents under another
 // name, or has its name in a directory of programs.
 func (r *Resolver) isProgram(p string) bool {
-	return slices.ContainsFunc(r.programs, func(program string) bool { return p == program || r.same(p, program) }) || r.guardProgram(r.names(p))
+	installed := func(program string) bool { return p == program || r.same(p, program) }
+	return slices.ContainsFunc(r.programs, installed) || r.guardProgram(r.names(p))
 }
 
 // guardProgram reports whether a file is reviewer's program, by its name in a directory of

@@ -201,8 +201,12 @@ func (s *Machine) original(path abstract.Arg, base string) string {
 	if len(base) > 1 && base[0] == '=' && path.HasPrefix("=") {
 		return base[1:]
 	}
-	if path.HasPrefix("/proc/") && base == "exe" {
+	switch {
+	case !path.HasPrefix("/proc/") || base != "exe":
+	case path.Is("/proc/self/exe", "/proc/thread-self/exe"):
 		return "bash" // the shell itself
+	default:
+		return abstract.HoleText // the program of another process
 	}
 	if len(s.programs) == 0 || !strings.Contains(path.Text, "/") {
 		return base
