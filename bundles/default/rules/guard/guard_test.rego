@@ -35,3 +35,15 @@ test_what_takes_from_a_record[name] if {
 	got := "trace_removal" in ids
 	case.fires == got
 }
+
+test_folders_of_agents[name] if {
+	some name, case in {
+		"made": {"verb": "create", "command": "mkdir", "fires": false},
+		"a file in it": {"verb": "create", "command": "touch", "fires": true},
+		"written": {"verb": "write", "command": "mkdir", "fires": true},
+	}
+	e := given.effect("file_write", {"class": "agent_config", "verb": case.verb, "command": 0})
+	ids := fired.fires with input as given.call({"action": {"effects": [e], "commands": [{"name": case.command}]}})
+	got := "agent_instructions" in ids
+	case.fires == got
+}
