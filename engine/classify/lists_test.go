@@ -111,6 +111,7 @@ var wordCases = map[string]wordCase{
 
 	"programs.binding":         {bash: "npm start --zzqx 0.0.0.0", word: "--zzqx"},
 	"programs.markers":         {bash: "unset zzqx"},
+	"programs.local_engines":   {bash: "docker --context zzqx volume rm shop"},
 	"programs.compressing":     {bash: "tar -c --use-compress-program zzqx -f a.tar a"},
 	"programs.things":          {bash: "gcloud dev delete v1", word: "dev"},
 	"programs.thing_starts":    {bash: "az get-analytics delete v1", word: "get"},

@@ -181,12 +181,23 @@ func (r *rowReader) talksTo(p rows.Program) abstract.Arg {
 // returned function is called.
 func (r *rowReader) far(options string) (back func()) {
 	frame, host := &r.Shell.Frame, r.Shell.Frame.Host
-	for _, a := range values(r.Opts, options) {
-		if !abstract.IsURL(a) || a.HasPrefix("unix://") || a.HasPrefix("npipe://") || a.HasPrefix("fd://") {
-			continue
+	for _, one := range strings.Fields(options) {
+		var a abstract.Arg
+		if name, ok := strings.CutPrefix(one, "$"); ok {
+			a = r.Shell.Read(name)
+		} else {
+			a, _ = r.Opts.Get(one)
 		}
-		if name := a.With(hostText(a.Text[operation.SchemeLength(a.Text):])); !place.Loopback(name.Text) {
-			frame.Host = r.Shell.HostName("docker", name)
+		named := strings.HasSuffix(strings.ToLower(one), "context") || one == "--connection"
+		switch {
+		case named && a.Known() && a.Text != "" && !slices.Contains(r.Shell.In.Rows.Words("programs.local_engines"), a.Text):
+			frame.Host = r.Shell.HostName("docker", a)
+		case !named && abstract.IsURL(a) && !a.HasPrefix("unix://") && !a.HasPrefix("npipe://") && !a.HasPrefix("fd://"):
+			if name := a.With(hostText(a.Text[operation.SchemeLength(a.Text):])); !place.Loopback(name.Text) {
+				frame.Host = r.Shell.HostName("docker", name)
+			}
+		default:
+			continue
 		}
 		break
 	}
