@@ -45,6 +45,7 @@ const (
 	SignalUnconfirmed    Signal = "confirmation_skipped"  // a flag answers confirmations in advance
 	SignalInteractive    Signal = "interactive_program"   // starts a program that reads its commands from the terminal
 	SignalDryRun         Signal = "dry_run"               // only shows what would be done
+	SignalDisguised      Signal = "disguised_program"     // a program whose effects are unknown starts under another name, or without the variables of the agent
 	SignalMarked         Signal = "marked_dangerous"      // the program's authors mark an option or subcommand as dangerous; no more is known
 )
 
@@ -68,6 +69,6 @@ func Signals() []string {
 		string(SignalPublish), string(SignalInfraDelete), string(SignalContainerWipe), string(SignalContainerHost),
 		string(SignalDatabaseDrop), string(SignalGuardTamper), string(SignalAgentUnguarded), string(SignalMuted),
 		string(SignalUnconfirmed), string(SignalInteractive), string(SignalDryRun),
-		string(SignalPackageSource), string(SignalUnchecked), string(SignalMarked),
+		string(SignalPackageSource), string(SignalUnchecked), string(SignalMarked), string(SignalDisguised),
 	}
 }

@@ -46,6 +46,7 @@ func runProgram(c *shell.Call) shell.Outcome {
 		c.Known = false // ./ls is not ls
 	}
 	c.Shell.Unmarked(k.Kind)
+	c.Shell.SignalIf(!c.Known && (c.Shell.Frame.Cleared || c.Shell.Frame.Renamed), engine.SignalDisguised)
 	if o, ok := wrapped(c, k); ok {
 		addRows(c, k.Added)
 		return o

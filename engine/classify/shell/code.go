@@ -101,7 +101,10 @@ func (c *Call) execute() (Outcome, bool) {
 		c.Finish()
 		return Outcome{Fail: s.Scope.Dirs}, true
 	}
-	out := c.Nested(func() Outcome { return s.Invoke(o.Operands, c.Node) })
+	out := c.Nested(func() Outcome {
+		s.Frame.Cleared, s.Frame.Renamed = s.Frame.Cleared || o.Has("-c"), s.Frame.Renamed || o.Has("-a")
+		return s.Invoke(o.Operands, c.Node)
+	})
 	out.ends = true
 	return out, true
 }

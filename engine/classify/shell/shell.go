@@ -98,6 +98,7 @@ type Frame struct {
 	Feeds      bool // standard output goes to another command
 	Wants      bool // the contents of standard output are used
 	Cleared    bool // it gets no environment variables
+	Renamed    bool // it is called by another name than its own
 	Bounded    bool // a time limit ends it
 	Perhaps    bool // it is unknown whether it runs; see Perhaps
 	Adding     bool // for a row of a layer that can only add: no other such row applies within it
