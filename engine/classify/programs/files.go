@@ -157,6 +157,9 @@ func link(c *shell.Call) {
 			if at.Sure == abstract.Literal && len(c.Shell.Links) < 256 {
 				c.Shell.Links[at.Text] = abstract.JoinDir(from, sources[i])
 				c.Shell.Copied(sources[i], at.Arg())
+				if text, ok := c.Shell.Written(sources[i]); ok {
+					c.Shell.Store(t, text, false)
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,7 @@ func transfers(c *shell.Call, sources []abstract.Arg, dest abstract.Arg) {
 	for _, src := range sources {
 		if isRemote(src) {
 			c.Fetches(remoteHost(src))
+			arrives(c, src, dest)
 		} else if c.Opts.Has("-r", "-a", "-R", "--recursive", "--archive") {
 			c.ReadsTree(src)
 		} else {
@@ -50,6 +52,17 @@ func transfers(c *shell.Call, sources []abstract.Arg, dest abstract.Arg) {
 		return
 	}
 	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true}, dest)
+}
+
+// arrives remembers that what a file contains is unknown from now on: it comes from another machine.
+func arrives(c *shell.Call, src, dest abstract.Arg) {
+	_, name, _ := strings.Cut(src.Text, ":")
+	if isRemote(dest) || !src.Known() || strings.HasSuffix(name, "/") {
+		return
+	}
+	unread := abstract.UnknownArg()
+	c.Shell.Store(dest, unread, false)
+	c.Shell.Store(dest.With(strings.TrimSuffix(dest.Text, "/")+"/"+path.Base(name)), unread, false)
 }
 
 // landsInSystem records a write if files arrive in a system directory of the other machine.
