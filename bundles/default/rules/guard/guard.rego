@@ -23,6 +23,30 @@ _empty_folder(e) if {
 }
 
 # METADATA
+# title: Client settings changed in another folder
+# custom:
+#   id: agent_settings_elsewhere
+fires contains "agent_settings_elsewhere" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_write"
+	e.guard == "elsewhere"
+	not _copied(e)
+}
+
+# The session's own settings are copied as they are.
+_copied(e) if {
+	input.action.commands[e.command].name in {"cp", "rsync", "ditto", "robocopy", "xcopy"}
+	some r in input.action.effects
+	r.kind == "file_read"
+	r.command == e.command
+	r.class == "agent_config"
+	r.certainty == "exact"
+	r.location in {"inside", "home", "self"}
+}
+
+# METADATA
 # title: CI check weakened
 # custom:
 #   id: ci_weakened

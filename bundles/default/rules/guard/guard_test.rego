@@ -47,3 +47,16 @@ test_folders_of_agents[name] if {
 	got := "agent_instructions" in ids
 	case.fires == got
 }
+
+test_settings_elsewhere[name] if {
+	some name, case in {
+		"written": {"command": "tee", "from": "agent_config", "fires": true},
+		"copied from the session's own": {"command": "cp", "from": "agent_config", "fires": false},
+		"copied from another file": {"command": "cp", "from": "", "fires": true},
+	}
+	e := given.effect("file_write", {"class": "agent_config", "guard": "elsewhere", "command": 0})
+	from := given.effect("file_read", {"class": case.from, "certainty": "exact", "location": "inside", "command": 0})
+	ids := fired.fires with input as given.call({"facts": ["changes_files"], "action": {"effects": [e, from], "commands": [{"name": case.command}]}})
+	got := "agent_settings_elsewhere" in ids
+	case.fires == got
+}
