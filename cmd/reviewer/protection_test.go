@@ -181,7 +181,10 @@ the settings and hooks of [each other agent](../bundles/default/cases/tampering/
 terminals of multiplexers and of the desktop over several calls, and
 [others](../bundles/default/cases/tampering/remainder.yaml): command-line patterns, programs that
 modify programs, and formatters and searches that reach the settings, the key and the locks of the
-log. For typed input, a line is everything typed since the last Enter, in any number of pieces, under any name that
+log. [What is reviewer's own](../bundles/default/cases/tampering/identity.yaml) is decided by identity where that is known:
+reading the program and writing or sending something in the same call is tampering, whatever program does it, since a copy is
+not recognised any more; an empty folder with an agent's name and copies of the session's settings elsewhere are not.
+For typed input, a line is everything typed since the last Enter, in any number of pieces, under any name that
 may refer to the same terminal. If the keys do not reveal the line, the call is asked about.
 
 No bundle, layer or ` + "`reviewer allow`" + ` can permit changes to the guard: users change settings in an
