@@ -362,11 +362,24 @@ type Effect struct {
 	// to another file in its folder; added from the history.
 	Agreed string `json:"agreed,omitempty"`
 	Run    bool   `json:"run,omitempty"` // the file is read by a command that runs something
+	// Why the code of a file that the call runs was not read: binary; package: it
+	// is in a folder of other people's packages; committed: version control
+	// contains it unchanged, and it is unknown since when; pipe. Absent: it was
+	// read, was reviewed before the session, or is not known to run.
+	Unread string `json:"unread,omitempty"`
 	Own    bool   `json:"own,omitempty"` // the call itself started the process
 	// A person added the path, or a folder that contains it, to the session's
 	// scope; added from the history.
 	Scoped bool `json:"scoped,omitempty"`
 }
+
+// Why the code of a file that runs was not read.
+const (
+	UnreadBinary    = "binary"
+	UnreadPackage   = "package"
+	UnreadCommitted = "committed"
+	UnreadPipe      = "pipe"
+)
 
 // Place returns the effect's path, preceded by its host unless that is this
 // machine; empty where the effect has no path.

@@ -34,6 +34,7 @@ const (
 	FactCarries      = "carries"        // the action contains a string that was read before
 	FactSecretOut    = "secret_out"     // part of a secret that was read reaches another machine
 	FactInherits     = "inherits"       // the action may run code that the session wrote and that policy objected to
+	FactUnread       = "unread_code"    // the action runs code that was not read, see effects.unread
 	FactObeys        = "obeys"          // the action contains a string from an untrusted source, or touches a file that does
 	FactReadSecret   = "read_secret"    // a secret was read before: history.since.secret counts the actions since
 	FactReadOthers   = "read_untrusted" // untrusted text was read before
@@ -52,6 +53,6 @@ func FactNames() []string {
 		FactPrivileged, FactNotUnderstood, FactUnknownTarget, FactFailedBefore, FactUnmet, FactStopped, FactDiffers,
 		FactAllowed, FactFailed, FactRepeated, FactCycle, FactNothingNew, FactMissing, FactDeniedBefore, FactCheckEdited,
 		FactAfterFailure, FactAuthError, FactCarries, FactReadSecret, FactReadOthers, FactGrowing, FactGoal, FactConstrained,
-		FactNewHost, FactSpread, FactClaims, FactSecretOut, FactObeys, FactInherits,
+		FactNewHost, FactSpread, FactClaims, FactSecretOut, FactObeys, FactInherits, FactUnread,
 	}
 }

@@ -21,6 +21,9 @@ func assemble(r *toolReader, res *place.Resolver) *engine.Action {
 	for _, raw := range byKind(landings(slices.Concat(r.script.Effects, r.script.Guarded))) {
 		e := res.Effect(raw)
 		e.Class = r.editorClass(res, &e)
+		if e.Kind == engine.EffectFileRead && e.Host == "" {
+			e.Unread = r.script.Unread[e.Target]
+		}
 		if r.onlyMinor(res, &e) {
 			e.Guard = place.GuardMinor
 		}

@@ -206,3 +206,39 @@ func sorted(list []string) []string {
 	slices.Sort(list)
 	return list
 }
+
+// A program of the session's own folders is known by what it is: a link to one of the system, or a copy of one, of reviewer too.
+func TestCopiesAndLinks(t *testing.T) {
+	elf := func(text string) string { return "\x7fELF\x00" + text }
+	w := diskWorld(map[string]string{"/usr/bin/rm": elf("rm"), "/usr/bin/ls": elf("ls"), "/home/ana/bin/reviewer": elf("guard"),
+		"/srv/shop/sweep": elf("rm"), "/srv/shop/list": elf("ls"), "/srv/shop/tool": elf("to"), "/srv/shop/r": elf("guard"), "/srv/shop/rm.txt": "rm"}, nil)
+	w.Path, w.Programs = []string{"/home/ana/bin", "/usr/bin", "/missing"}, []string{"/home/ana/bin/reviewer"}
+	w.Readlink = func(string) (string, error) { return "", fs.ErrInvalid }
+	for command, want := range map[string]string{"./sweep -rf uploads": "rm", "/srv/shop/sweep a": "rm", "./list": "ls", "./tool": "tool", "./r allow last": "reviewer",
+		"./rm.txt": "rm.txt", "./missing": "missing", "docker run a ./sweep x": "docker"} {
+		if got := filesAction(t, w, command).Commands[0].Name; got != want {
+			t.Errorf("%s runs %s, want %s", command, got, want)
+		}
+	}
+}
+
+// Why code that runs was not read is known of each file.
+func TestUnread(t *testing.T) {
+	w := diskWorld(map[string]string{"/srv/shop/tool": "\x7fELF\x00", "/srv/shop/a.sh": "echo a", "/srv/shop/old.sh": "echo a", "/srv/shop/new.sh": "echo a",
+		"/srv/shop/node_modules/a/b.js": "1", "/usr/bin/tool": "\x7fELF\x00"}, map[string]string{"/srv/shop/old.sh": "clean", "/srv/shop/new.sh": "clean"})
+	w.Added = func(name string) int64 {
+		if name == "/srv/shop/new.sh" {
+			return 1
+		}
+		return 0
+	}
+	for command, want := range map[string]string{"./tool": "binary", "sh a.sh": "", "sh old.sh": "committed", "sh new.sh": "", "node node_modules/a/b.js": "package", "/usr/bin/tool": ""} {
+		got := ""
+		for _, e := range filesAction(t, w, command).Effects {
+			got += e.Unread
+		}
+		if got != want {
+			t.Errorf("%s: unread %q, want %q", command, got, want)
+		}
+	}
+}

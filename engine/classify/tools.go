@@ -283,6 +283,10 @@ func (r *toolReader) run(s abstract.Script) {
 		r.script.PossibleSignals = map[engine.Signal]bool{}
 	}
 	maps.Copy(r.script.PossibleSignals, s.PossibleSignals)
+	if r.script.Unread == nil {
+		r.script.Unread = map[string]string{}
+	}
+	maps.Copy(r.script.Unread, s.Unread)
 	r.script.Written = append(r.script.Written, s.Written...)
 	r.script.Starts = append(r.script.Starts, s.Starts...)
 	r.script.Remotes = append(r.script.Remotes, s.Remotes...)

@@ -49,6 +49,7 @@ func runFacts(in *engine.Input, set map[string]bool) {
 	set[engine.FactAuthError] = h.Since.AuthError < engine.NeverHappened
 	set[engine.FactCarries] = len(in.Action.Carries) > 0
 	set[engine.FactInherits] = len(in.Action.Inherits) > 0
+	set[engine.FactUnread] = slices.ContainsFunc(in.Action.Effects, func(e engine.Effect) bool { return e.Unread != "" })
 	set[engine.FactObeys] = slices.Contains(in.Action.Carries, engine.LabelUntrusted) ||
 		slices.ContainsFunc(in.Action.Effects, func(e engine.Effect) bool { return e.Untrusted })
 	set[engine.FactSecretOut] = len(in.Action.SecretsOut) > 0

@@ -20,6 +20,7 @@ func (h *State) join(a engine.Action) engine.Action {
 			}
 			e.Secret, e.Untrusted = slices.Contains(p.Labels, engine.LabelSecret), slices.Contains(p.Labels, engine.LabelUntrusted)
 		}
+		e.Untrusted = e.Untrusted || e.Unread != "" && h.cameInto(e.Place())
 		switch moved, perhaps := h.movedBelow(&e); {
 		case moved:
 			e.Ledger = engine.LedgerMoved
@@ -39,6 +40,15 @@ func (h *State) join(a engine.Action) engine.Action {
 	a.SecretsOut = h.secretsOut(&a)
 	a.Inherits = h.inherits(&a)
 	return a
+}
+
+// cameInto reports whether a path is below a folder that the session fetched, and not in the packages that an installer put
+// there.
+func (h *State) cameInto(place string) bool {
+	return slices.ContainsFunc(upwards(place), func(folder string) bool {
+		p := h.path(truncateKey(folder))
+		return p != nil && p.State == engine.LedgerCreated && slices.Contains(p.Labels, engine.LabelUntrusted) && !thirdParty(folder)
+	})
 }
 
 // movedBelow reports whether the session moved something, or perhaps did, into a folder that an

@@ -78,7 +78,7 @@ test_calls_that_wait[name] if {
 }
 
 test_facts_that_wait[fact] if {
-	some fact in ["constrained", "denied_before", "carries", "obeys", "inherits", "check_edited", "unheard_of"]
+	some fact in ["constrained", "denied_before", "carries", "obeys", "inherits", "unread_code", "check_edited", "unheard_of"]
 	doc := _edit({})
 	early.decision == null with input as object.union(doc, {"facts": array.concat(doc.facts, [fact])}) with data.reviewer.mode as "async"
 }

@@ -93,7 +93,7 @@ _names := [
 	"privileged", "not_understood", "unknown_target", "failed_before", "presupposes_unmet", "stopped", "executed_differs", "allowed_by_person",
 	"failed", "repeated", "cycle", "nothing_new", "missing", "denied_before", "check_edited", "after_failure", "auth_error", "carries",
 	"read_secret", "read_untrusted", "growing", "goal", "constrained", "new_host", "spread", "claims", "secret_out", "obeys",
-	"inherits",
+	"inherits", "unread_code",
 ]
 
 _holds("reads_only", doc) if {
@@ -197,6 +197,11 @@ _holds("carries", doc) if count(doc.action.carries) > 0
 _holds("secret_out", doc) if count(doc.action.secrets_out) > 0
 
 _holds("inherits", doc) if count(object.get(doc.action, "inherits", [])) > 0
+
+_holds("unread_code", doc) if {
+	some e in doc.action.effects
+	object.get(e, "unread", "") != ""
+}
 
 _holds("obeys", doc) if "untrusted" in doc.action.carries
 

@@ -70,7 +70,8 @@ type Script struct {
 	Effects  []RawEffect
 	Signals  map[engine.Signal]bool
 	Opaque   []engine.Opaque
-	Waits    bool // the code sleeps
+	Unread   map[string]string // files whose code runs and was not read, with the reason as in engine.Effect
+	Waits    bool              // the code sleeps
 
 	Terminals       *engine.Terminals      // what it leaves in terminals that it types into; nil: it types into none
 	Guarded         []RawEffect            // effects that count only for what guards the session

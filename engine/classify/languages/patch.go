@@ -39,6 +39,9 @@ func Patches(c *shell.Call, files []abstract.Arg) bool {
 		}
 	}
 	c.Writes("write", names...)
+	for _, n := range names {
+		c.Shell.Store(n, abstract.UnknownArg(), false)
+	}
 	return len(names) > 0
 }
 

@@ -1,6 +1,7 @@
 package languages
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -138,7 +139,13 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 		if list, ok := named["args"]; ok {
 			args = []codeValue{list}
 		}
-		c.InDirectory(directory(named), func() { starts(c, args, shell, strings.HasPrefix(name, "asyncio")) })
+		spread := strings.HasPrefix(name, "asyncio")
+		c.InDirectory(directory(named), func() {
+			starts(c, args, shell, spread)
+			if program, ok := named["executable"]; ok && !shell {
+				startsAs(c, program, args, spread)
+			}
+		})
 		return codeValue{text: abstract.Arg{Text: abstract.HoleText, Taint: abstract.Substituted}, known: true}
 	case "compile":
 		return argAt(args, 0)
@@ -242,11 +249,11 @@ func pythonProcesses(c *shell.Call, name string, args []codeValue) bool {
 	case "pty.spawn":
 		starts(c, args, false, false)
 	case "os.execv", "os.execvp", "os.execve", "os.execvpe", "os.posix_spawn", "os.posix_spawnp":
-		starts(c, args[min(1, len(args)):], false, false)
+		startsAs(c, argAt(args, 0), args[min(1, len(args)):], false)
 	case "os.execl", "os.execlp", "os.execle", "os.execlpe":
-		starts(c, args[min(1, len(args)):], false, true)
-	case "os.spawnl", "os.spawnlp", "os.spawnv", "os.spawnvp":
-		starts(c, args[min(2, len(args)):], false, strings.Contains(name, "spawnl"))
+		startsAs(c, argAt(args, 0), args[min(1, len(args)):], true)
+	case "os.spawnl", "os.spawnlp", "os.spawnle", "os.spawnlpe", "os.spawnv", "os.spawnvp", "os.spawnve", "os.spawnvpe":
+		startsAs(c, argAt(args, 1), args[min(2, len(args)):], strings.Contains(name, "spawnl"))
 	case "os.kill", "os.killpg":
 		kills(c, first...)
 	default:
@@ -565,6 +572,22 @@ func starts(c *shell.Call, args []codeValue, inShell, spread bool) {
 			c.Child(func() shell.Outcome { return c.Shell.Invoke([]abstract.Arg{code}, c.Node) })
 		}
 	}
+}
+
+// startsAs runs a program under the name that comes first in its arguments: some do what that name says, most do not.
+func startsAs(c *shell.Call, program codeValue, args []codeValue, spread bool) {
+	starts(c, args, false, spread)
+	if len(args) == 0 {
+		return
+	}
+	list := args
+	if !spread {
+		list = args[0].list
+	}
+	if len(list) == 0 || slices.EqualFunc(program.texts(), list[0].texts(), func(a, b abstract.Arg) bool { return a.Text == b.Text }) {
+		return
+	}
+	starts(c, []codeValue{listValue(append([]codeValue{program}, list[1:]...))}, false, false)
 }
 
 // argvs returns the argument lists that a list of values may represent.

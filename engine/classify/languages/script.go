@@ -84,16 +84,40 @@ func (r *codeReader) bare(v codeValue, n int) bool {
 	t := r.at(n)
 	return t.Kind == TokenString && !r.sigil(n-2) || t.Kind == tokenNumber || r.sigil(n) && !r.sigil(n-2) ||
 		t.Kind == TokenName && !codeKeyword(t.Text) && !perlOperator(t.Text) && !r.sigil(n-2) ||
-		r.lang == "perl" && r.punct(n, "-") && v.name == "kill"
+		r.lang == "perl" && (r.punct(n, "-") && v.name == "kill" || r.punct(n, "{") && r.runner(n-1)) ||
+		r.lang == "ruby" && r.punct(n, "[") && r.runner(n-1)
 }
+
+// runner reports whether a token is the name of a function that runs a program.
+func (r *codeReader) runner(i int) bool { return r.named(i, "exec") || r.named(i, "system") }
 
 func perlOperator(name string) bool {
 	return slices.Contains([]string{"for", "foreach", "x", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "xor", "not"}, name)
 }
 
-// bareArguments evaluates arguments without parentheses: system "rm", "x";
+// bareArguments evaluates arguments without parentheses: system "rm", "x"; Perl's system {"rm"} "a", "x" and system $rm "a", "x"
+// run the program before the list.
 func (r *codeReader) bareArguments(i int) ([]codeValue, int) {
 	var out []codeValue
+	if r.lang == "perl" && r.runner(i-1) {
+		block := r.punct(i, "{")
+		if block {
+			i++
+		}
+		program, n := r.expression(i)
+		if block && r.punct(n, "}") {
+			n++
+		} else if !r.sigil(i) || !r.starts(n) {
+			n = i
+		}
+		if n > i {
+			rest, end := r.bareArguments(n)
+			if len(rest) > 0 && rest[0].isList {
+				rest = append(slices.Clone(rest[0].list), rest[1:]...)
+			}
+			return append([]codeValue{program}, rest[min(1, len(rest)):]...), end
+		}
+	}
 	for i < len(r.tokens) && (r.starts(i) || r.punct(i, "-") || r.punct(i, ":")) {
 		if r.punct(i, ":") {
 			i++
@@ -332,6 +356,8 @@ func (r *codeReader) scriptStarts(args []codeValue) {
 		var argv []codeValue
 		for _, a := range args {
 			switch {
+			case a.isList && r.lang == "ruby" && len(argv) == 0 && len(a.list) == 2:
+				argv = append(argv, a.list[0]) // the program, and the name that it is given
 			case a.isList:
 				argv = append(argv, a.list...)
 			case a.fields == nil:

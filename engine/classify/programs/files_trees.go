@@ -57,12 +57,18 @@ func transfers(c *shell.Call, sources []abstract.Arg, dest abstract.Arg) {
 // arrives remembers that what a file contains is unknown from now on: it comes from another machine.
 func arrives(c *shell.Call, src, dest abstract.Arg) {
 	_, name, _ := strings.Cut(src.Text, ":")
-	if isRemote(dest) || !src.Known() || strings.HasSuffix(name, "/") {
+	if isRemote(dest) || !src.Known() {
 		return
 	}
+	within := dest.With(strings.TrimSuffix(dest.Text, "/") + "/" + path.Base(name))
+	if strings.HasSuffix(name, "/") {
+		c.Shell.Arrives(dest)
+		return
+	}
+	c.Shell.Arrives(within)
 	unread := abstract.UnknownArg()
 	c.Shell.Store(dest, unread, false)
-	c.Shell.Store(dest.With(strings.TrimSuffix(dest.Text, "/")+"/"+path.Base(name)), unread, false)
+	c.Shell.Store(within, unread, false)
 }
 
 // landsInSystem records a write if files arrive in a system directory of the other machine.

@@ -231,6 +231,7 @@ func gitClone(c *shell.Call) {
 	case from.HasPrefix("ext::"):
 	case isRemote(from):
 		c.Fetches(remoteHost(from))
+		c.Shell.Arrives(to)
 	default:
 		c.Reads(from)
 	}

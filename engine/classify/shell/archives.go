@@ -29,6 +29,9 @@ type Unpacking struct {
 // any file at all.
 func (c *Call) Unpacks(u Unpacking) {
 	names, known := c.Shell.members(u)
+	if !c.Shell.InVersionControl(u.File) {
+		c.Shell.Arrives(u.Dir)
+	}
 	if !known && u.Silent && !u.Keeps && len(u.Members) == 0 && c.Shell.isFile(u.File) {
 		u.Forced = true
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -208,11 +209,15 @@ func (s *Machine) original(path abstract.Arg, base string) string {
 	default:
 		return abstract.HoleText // the program of another process
 	}
-	if len(s.programs) == 0 || !strings.Contains(path.Text, "/") {
+	if !strings.Contains(path.Text, "/") {
 		return base
 	}
-	if name, ok := s.programs[abstract.JoinDir(s.Scope.Dirs[0], path).Text]; ok {
+	at := abstract.JoinDir(s.Scope.Dirs[0], path)
+	if name, ok := s.programs[at.Text]; ok {
 		return name
+	}
+	if s.In.Disk != nil && s.here() && at.Sure == abstract.Literal && !s.In.Knows.Program(base) {
+		return cmp.Or(s.In.Disk.original(at.Text, s.Scope.Dirs[0].Text), base)
 	}
 	return base
 }
@@ -445,10 +450,14 @@ func printsSetup(args []abstract.Arg) bool {
 func (c *Call) script() (Outcome, bool) {
 	for _, p := range c.places() {
 		code, ok := c.Shell.CodeIn(p, "")
-		if !ok {
+		if !ok && (code.File.unread == "" || !code.File.Own) {
 			continue
 		}
 		c.Record()
+		if !ok {
+			c.Reads(p)
+			continue
+		}
 		if code.Via == "script" {
 			c.Reads(p)
 		}
@@ -468,7 +477,7 @@ func (c *Call) places() []abstract.Arg {
 	if strings.Contains(c.Path.Text, "/") {
 		return []abstract.Arg{c.Path}
 	}
-	if _, set := c.Shell.Scope.Lookup("PATH"); !set || len(c.Shell.Files) == 0 {
+	if _, set := c.Shell.Scope.Lookup("PATH"); !set || len(c.Shell.Files) == 0 && c.Shell.In.Disk == nil {
 		return nil
 	}
 	var list []abstract.Arg

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -36,11 +37,12 @@ type Disk struct {
 type codeFile struct {
 	path   string // real
 	text   string
-	found  bool // text is code that has not been reviewed
-	over   bool // it exceeds the limits
-	clean  bool // it is identical to the version in version control
-	Own    bool // it is in the workspace or in a temporary directory: the work of the session
-	output bool // a tool generated it: it is in such a tool's folder, and git ignores it
+	found  bool   // text is code that has not been reviewed
+	over   bool   // it exceeds the limits
+	clean  bool   // it is identical to the version in version control
+	Own    bool   // it is in the workspace or in a temporary directory: the work of the session
+	unread string // why its code is not read, as in engine.Effect; empty: it is, or it is a program of the system
+	output bool   // a tool generated it: it is in such a tool's folder, and git ignores it
 }
 
 // NewDisk returns a reader of code on the disk; nil if nothing is known about
@@ -80,14 +82,25 @@ func (d *Disk) look(real string) codeFile {
 		f.over = true
 		return f
 	}
-	info := d.res.Lstat(real)
-	if info == nil || !info.Mode().IsRegular() || info.Size() == 0 || d.foreign(real) {
-		return f
-	}
 	location := d.res.Location(real)
 	f.Own = location == engine.LocationInside || location == engine.LocationWorktree || location == engine.LocationTemp
+	info := d.res.Lstat(real)
+	switch {
+	case info != nil && info.Mode()&fs.ModeNamedPipe != 0:
+		f.unread = engine.UnreadPipe
+		return f
+	case info == nil || !info.Mode().IsRegular() || info.Size() == 0 || d.foreign(real):
+		return f
+	case d.res.OfOthers(real):
+		f.unread = engine.UnreadPackage
+		return f
+	}
 	state := d.state(real)
-	if f.clean = state == "clean" && !d.lately(real); f.clean {
+	if added := d.added(real); state == "clean" && (d.began == 0 || added <= d.began) {
+		f.clean = true
+		if added == 0 {
+			f.unread = engine.UnreadCommitted
+		}
 		return f
 	}
 	f.output = state == "ignored" && d.res.Generated(d.res.Below(path.Dir(real)))
@@ -102,20 +115,22 @@ func (d *Disk) state(real string) string {
 	return d.res.Git(real)
 }
 
-// lately reports whether a file was added to version control after the session began:
-// adding and committing a file is not a review.
-func (d *Disk) lately(real string) bool {
-	return d.began > 0 && d.res.World.Added != nil && d.res.World.Added(real) > d.began
+// added returns when a file was added to version control, in Unix milliseconds; 0: unknown. Adding and committing a file in
+// this session is not a review.
+func (d *Disk) added(real string) int64 {
+	if d.res.World.Added == nil {
+		return 0
+	}
+	return d.res.World.Added(real)
 }
 
-// foreign reports whether a file belongs to the system or to other people's
-// packages.
+// foreign reports whether a file belongs to the system or to reviewer itself.
 func (d *Disk) foreign(real string) bool {
 	switch d.res.Location(real) {
 	case engine.LocationSystem, engine.LocationDevice, engine.LocationNull:
 		return true
 	}
-	return d.res.OfOthers(real) || d.res.Class(real) == engine.ClassGuard
+	return d.res.Class(real) == engine.ClassGuard
 }
 
 // head reads the file, unless it is not text.
@@ -127,7 +142,10 @@ func (d *Disk) head(f codeFile) codeFile {
 	d.read++
 	b, err := d.res.World.ReadHead(f.path, maxFileCode+1)
 	switch {
-	case err != nil || bytes.IndexByte(b, 0) >= 0:
+	case err != nil:
+		return f
+	case bytes.IndexByte(b, 0) >= 0:
+		f.unread = engine.UnreadBinary
 		return f
 	case len(b) > maxFileCode:
 		f.over = true
@@ -135,6 +153,59 @@ func (d *Disk) head(f codeFile) codeFile {
 	}
 	f.found, f.text = true, strings.ToValidUTF8(string(b), abstract.HoleText)
 	return f
+}
+
+// maxPrograms bounds the files of a directory among which a program is looked for.
+const maxPrograms = 8192
+
+// original returns the name of the program of the system, or of reviewer, that a file is a link to, or has the contents of;
+// empty: it is neither, or that is unknown.
+func (d *Disk) original(name, cwd string) string {
+	if !d.res.Looking() || d.res.Location(name) == engine.LocationSystem {
+		return ""
+	}
+	real := d.res.Real(name, cwd, true)
+	if !d.res.Here(real) {
+		return ""
+	}
+	if d.res.Location(real) == engine.LocationSystem {
+		return path.Base(real)
+	}
+	if d.file(name, cwd).unread != engine.UnreadBinary {
+		return ""
+	}
+	info, err := d.res.World.Lstat(real)
+	if err != nil {
+		return ""
+	}
+	copied := func(program string, other fs.FileInfo, err error) bool {
+		return err == nil && other.Mode().IsRegular() && other.Size() == info.Size() && d.same(real, program)
+	}
+	for _, program := range d.res.World.Programs {
+		if other, err := d.res.World.Lstat(program); copied(program, other, err) {
+			return path.Base(program)
+		}
+	}
+	for _, dir := range d.res.World.Path {
+		if d.res.Location(dir) != engine.LocationSystem {
+			continue
+		}
+		list, _ := d.res.World.ReadDir(dir, maxPrograms) // a directory that is missing contains no program
+		for _, entry := range list {
+			program := place.Join(dir, entry.Name())
+			if other, err := entry.Info(); copied(program, other, err) {
+				return entry.Name()
+			}
+		}
+	}
+	return ""
+}
+
+// same reports whether files of one size begin with the same bytes.
+func (d *Disk) same(a, b string) bool {
+	x, errA := d.res.World.ReadHead(a, maxFileCode)
+	y, errB := d.res.World.ReadHead(b, maxFileCode)
+	return errA == nil && errB == nil && bytes.Equal(x, y)
 }
 
 // Texts are the contents that were read, for the masker.

@@ -39,6 +39,16 @@ func NewNotes() Notes {
 		opaques: map[engine.Opaque]bool{}}
 }
 
+// Unread records why the code of a file that runs was not read.
+func (n *Notes) Unread(name, why string) {
+	if n.Out.Unread == nil {
+		n.Out.Unread = map[string]string{}
+	}
+	if len(n.Out.Unread) < MaxCodeFiles {
+		n.Out.Unread[name] = why
+	}
+}
+
 // Opaque records something that was not understood, once.
 func (n *Notes) Opaque(reason, where string) {
 	o := engine.Opaque{Reason: reason, Where: abstract.Arg{Text: abstract.Clip(where, 200)}.Show()}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -32,16 +33,44 @@ func (s *Machine) CodeIn(target abstract.Arg, lang string) (FileCode, bool) {
 		}
 		return FileCode{Text: text, Lang: lang, Via: "file"}, true
 	}
-	if s.In.Disk == nil || s.Frame.Isolated || s.Frame.Host != "" || target.From != nil {
+	if !s.here() || target.From != nil {
 		return FileCode{}, false
 	}
 	var all FileCode
 	for _, dir := range s.Scope.Dirs {
-		if v := abstract.JoinDir(dir, target); v.Sure == abstract.Literal && abstract.InDirectory(v.Text) {
+		v := abstract.JoinDir(dir, target)
+		switch {
+		case v.Sure != abstract.Literal || !abstract.InDirectory(v.Text):
+		case s.arrived(v.Text):
+			all = all.or(FileCode{Text: abstract.UnknownArg(), Lang: cmp.Or(lang, "shell"), Via: "file"})
+		case s.In.Disk != nil:
 			all = all.or(s.onDisk(v.Text, dir.Text, lang))
 		}
 	}
 	return all, all.Via != ""
+}
+
+// Arrives remembers that what lies below a directory comes from elsewhere, and is unknown if it is not there yet.
+func (s *Machine) Arrives(target abstract.Arg) {
+	for _, dir := range s.Scope.Dirs {
+		if v := abstract.JoinDir(dir, target); v.Sure == abstract.Literal && s.here() && len(s.arrivals) < 64 {
+			s.arrivals = append(s.arrivals, v.Text)
+		}
+	}
+}
+
+// arrived reports whether a file comes from elsewhere. What is there already is read; without a disk, nothing is known about
+// what is in the directory of the call itself.
+func (s *Machine) arrived(name string) bool {
+	return slices.ContainsFunc(s.arrivals, func(dir string) bool {
+		if !below(name, dir) {
+			return false
+		}
+		if s.In.Disk == nil {
+			return dir != s.In.Cwd.Text
+		}
+		return s.In.Disk.res.Looking() && s.In.Disk.res.Lstat(name) == nil
+	})
 }
 
 // InVersionControl reports whether a file is identical to its committed version.
@@ -77,16 +106,21 @@ func (s *Machine) onDisk(name, cwd, lang string) FileCode {
 	if lang == "" && file.found {
 		lang = Shebang(file.text)
 	}
+	if file.unread != "" {
+		s.Unread(file.path, file.unread)
+	}
 	depth, again := s.fileDepth(file.path)
 	deep := file.found && again == 0 && depth >= maxFileDepth
 	switch {
 	case file.output && lang != "shell" || again >= maxAgain:
 	case file.over && file.Own || deep:
 		s.Opaque("budget", name)
+	case file.unread == engine.UnreadPipe:
+		s.Opaque("code", name)
 	case file.found && lang != "":
 		return FileCode{Text: abstract.Word(file.text), Lang: lang, Via: "script", File: file}
 	}
-	return FileCode{}
+	return FileCode{File: file}
 }
 
 // fileDepth counts the files whose code is running, and how often one of them is.
@@ -266,7 +300,7 @@ func (s *Machine) interprets() bool {
 		syntax.Walk(st, func(n syntax.Node) bool {
 			if w, ok := n.(*syntax.Word); ok {
 				name := BaseName(w.Lit())
-				found = found || name == "eval" || name == "source" || name == "." || Language(name) != "" || s.client(name)
+				found = found || name == "eval" || name == "source" || name == "." || name == "patch" || Language(name) != "" || s.client(name)
 			}
 			return !found
 		})

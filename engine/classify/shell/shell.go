@@ -64,6 +64,7 @@ type Machine struct {
 	GitAliases map[string]abstract.Arg   // aliases that it defined for git
 	GitRemotes map[string]abstract.Arg   // addresses of the remotes that it has added or changed
 	MadeTrees  []abstract.Value          // working trees that it created with git
+	arrivals   []string                  // directories that it fills from elsewhere
 	startups   map[string]bool           // code that runs later and was examined
 	sought     bool                      // it has looked up the guard's process IDs
 	Popped     bool                      // what was stashed may be in the working tree
