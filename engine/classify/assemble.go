@@ -24,8 +24,11 @@ func assemble(r *toolReader, res *place.Resolver) *engine.Action {
 		if e.Kind == engine.EffectFileRead && e.Host == "" {
 			e.Unread = r.script.Unread[e.Target]
 		}
-		if r.onlyMinor(res, &e) {
+		switch {
+		case r.onlyMinor(res, &e):
 			e.Guard = place.GuardMinor
+		case r.onlyWidens(res, &e):
+			e.Guard = place.GuardWidens
 		}
 		if !seen[e] && !(raw.Guessed && !secret(&e)) && !(raw.ForGuard && res.Guard(&e) == "") {
 			seen[e] = true
@@ -190,7 +193,7 @@ func derive(a *engine.Action, res *place.Resolver, signals map[engine.Signal]boo
 		if (e.Exists == "no" || e.Reversibility == engine.R1 || e.Reversibility == engine.R3) && place.Arrives(e, a.Effects) {
 			e.Exists, e.Reversibility = "", ""
 		}
-		if known := res.Guard(e); known == "" || e.Guard != place.GuardMinor {
+		if known := res.Guard(e); known == "" || e.Guard != place.GuardMinor && e.Guard != place.GuardWidens {
 			e.Guard = known
 		}
 		whole := e.Certainty == engine.CertaintyExact // for a pattern the class shows it

@@ -12,6 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/programs"
+	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
 // editorClass returns the class of a change to an editor's settings: ClassAgent if
@@ -57,6 +58,81 @@ func (r *toolReader) onlyMinor(res *place.Resolver, e *engine.Effect) bool {
 	minor := r.in.Rows.Words("settings.minor")
 	before, known := res.Now(e)
 	return known && r.changesOnly(before, func(name string) bool { return slices.Contains(minor, name) })
+}
+
+// onlyWidens reports whether a call adds servers, permissions or a status line to the settings of a client, and changes nothing else
+// that decides anything (the words of settings.widening): a person can be asked about that.
+func (r *toolReader) onlyWidens(res *place.Resolver, e *engine.Effect) bool {
+	if e.Class != engine.ClassAgent || e.Certainty != engine.CertaintyExact || e.Command >= 0 || e.Host != "" || !strings.HasSuffix(e.Target, ".json") {
+		return false
+	}
+	before, known := res.Now(e)
+	after, knownAfter := r.then(before)
+	old, read := programs.SettingsIn(before)
+	next, readNext := programs.SettingsIn(after)
+	return known && knownAfter && read && readNext && r.widens(old, next)
+}
+
+// widens reports whether the second version of settings only adds to the first.
+func (r *toolReader) widens(old, next map[string]json.RawMessage) bool {
+	minor, widening, adds := r.in.Rows.Words("settings.minor"), r.in.Rows.Words("settings.widening"), false
+	return changes(old, next, func(name string) bool {
+		switch {
+		case slices.Contains(minor, name):
+			return true
+		case !slices.Contains(widening, name):
+			return false
+		}
+		adds = true
+		var was, is map[string]json.RawMessage
+		if !decodes(old[name], &was) || !decodes(next[name], &is) {
+			return false
+		}
+		if name == "permissions" {
+			return changes(was, is, func(kind string) bool { return r.permits(kind, was[kind], is[kind]) })
+		}
+		return !slices.ContainsFunc(slices.Collect(maps.Keys(was)), func(entry string) bool { return is[entry] == nil }) &&
+			!slices.ContainsFunc(slices.Collect(maps.Values(is)), r.trusts)
+	}) && adds
+}
+
+// decodes reports whether a value of settings, if there is one, has the form of v, and sets v.
+func decodes(value json.RawMessage, v any) bool {
+	return value == nil || json.Unmarshal(value, v) == nil
+}
+
+// trusts reports whether an entry of settings has an option with which nobody is asked about what it does.
+func (r *toolReader) trusts(entry json.RawMessage) bool {
+	var options map[string]json.RawMessage
+	return json.Unmarshal(entry, &options) == nil && slices.ContainsFunc(r.in.Rows.Words("settings.trusting"), func(name string) bool {
+		return options[name] != nil && string(options[name]) != "false" && string(options[name]) != "[]"
+	})
+}
+
+// permits reports whether a list of permissions gets only new entries, none of which permits a whole shell or everything.
+func (r *toolReader) permits(kind string, old, next json.RawMessage) bool {
+	var was, is []string
+	if !slices.Contains([]string{"allow", "ask", "deny"}, kind) || !decodes(old, &was) || !decodes(next, &is) {
+		return false
+	}
+	return !slices.ContainsFunc(was, func(rule string) bool { return !slices.Contains(is, rule) }) &&
+		(kind != "allow" || !slices.ContainsFunc(is, func(rule string) bool { return !slices.Contains(was, rule) && r.permitsAll(rule) }))
+}
+
+// permitsAll reports whether a permission is for every tool, for each command of a shell, or for a program that runs any other.
+func (r *toolReader) permitsAll(rule string) bool {
+	tool, argument, _ := strings.Cut(strings.ToLower(strings.TrimSpace(rule)), "(")
+	words := strings.FieldsFunc(argument, func(c rune) bool { return strings.ContainsRune(" \t:*)", c) })
+	switch {
+	case strings.Trim(tool, "* ") == "":
+		return true
+	case !slices.Contains(r.in.Rows.Words("settings.shells"), tool):
+		return false
+	case len(words) == 0:
+		return true
+	}
+	known, _, err := r.in.Rows.Program(path.Base(words[0]))
+	return err != nil || known.Wraps != nil && known.Wraps.Sub == "" || shell.Language(path.Base(words[0])) != ""
 }
 
 // elsewhere sets the relation to the guard of changes to settings that apply in other folders than the session's. Where the new
@@ -120,7 +196,8 @@ func (r *toolReader) then(before string) (text string, known bool) {
 
 // changes reports whether two versions of settings differ only in what may change.
 func changes(old, next map[string]json.RawMessage, may func(name string) bool) bool {
-	both := maps.Clone(old)
+	both := map[string]json.RawMessage{}
+	maps.Copy(both, old)
 	maps.Copy(both, next)
 	for name := range both {
 		a, had := old[name]

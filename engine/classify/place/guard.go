@@ -102,6 +102,7 @@ const (
 	guardPrograms = "programs"
 
 	GuardElsewhere = "elsewhere" // settings of a client that apply in other folders than the session's
+	GuardWidens    = "widens"    // servers, permissions or a status line are added to the settings of a client, and nothing else
 	GuardMinor     = "minor"     // settings of the client change, and none that decide anything
 	GuardMay       = "may"       // a request to this machine whose port is unknown; SettlePorts replaces it
 )
