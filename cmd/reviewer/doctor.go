@@ -410,7 +410,7 @@ func (e *examination) shortcuts(ctx context.Context, eff *bundles.Effective, dec
 }
 
 func (e *examination) client(context.Context) {
-	if !slices.ContainsFunc(e.agents, func(s standingOf) bool { return s.agent.Name == harness.ClaudeCode }) {
+	if !slices.ContainsFunc(e.agents, func(s standingOf) bool { return s.Agent.Name == harness.ClaudeCode }) {
 		return // the versions of other agents make no difference
 	}
 	switch {
