@@ -208,7 +208,7 @@ func reinstall(ctx context.Context, a *cli.App, name, program string) error {
 	if !isHookClient(program) {
 		o.wish = unwanted
 	}
-	return install(ctx, &quiet, &term.Output{Format: term.Text}, o, []settings.Agent{agent}, false)
+	return install(ctx, &quiet, &term.Output{Format: term.Text, Formats: []string{term.Text}}, o, []settings.Agent{agent}, false)
 }
 
 // workspaces lists those whose policy is kept.
