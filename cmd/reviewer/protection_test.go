@@ -216,9 +216,9 @@ Hooks in managed settings are written again, as ` + "`reviewer install --managed
 the repair is recorded. All other hooks stay as they are found: you may remove your own with an editor, and
 ` + "`reviewer uninstall`" + ` then says that this was you. An installation that it removed is not missed.
 
-A program that was replaced is no alarm if only an administrator can write it, as where a package manager installed it, or
-if ` + "`reviewer install`" + ` ran since. A copy that you can write yourself cannot be told from an update, whoever wrote it: you are told
-once that it was replaced.
+Nobody is alarmed by a replaced program that only an administrator can write, as where a package manager installed it, or
+if ` + "`reviewer install`" + ` ran since. A copy that you can write yourself cannot be told from an update, whoever wrote it: one
+message says that it was replaced.
 
 ## Workarounds for a denial
 

@@ -102,7 +102,7 @@ func (i *installation) edit(path, old, new string) {
 	i.must(os.WriteFile(path, []byte(strings.ReplaceAll(string(raw), old, new)), 0o600))
 }
 
-// TestSettingsAreWatched: whatever is changed in the settings, it is told once, and again if it comes back.
+// TestSettingsAreWatched: whatever is changed in the settings, it is reported once, and again if it comes back.
 func TestSettingsAreWatched(t *testing.T) {
 	for what, c := range map[string]struct {
 		change func(*installation)
@@ -211,7 +211,7 @@ func TestUninstalledWithoutSignature(t *testing.T) {
 	i.wants("a note", "are gone with the whole file")
 }
 
-// TestProgramsAreWatched: a program that is missing is told until it is there again, one that was replaced once; after an installation,
+// TestProgramsAreWatched: a program that is missing is reported until it is there again, one that was replaced once; after an installation,
 // the programs are those of the installation.
 func TestProgramsAreWatched(t *testing.T) {
 	for _, name := range []string{"reviewer", "reviewer-hook"} {
@@ -278,7 +278,7 @@ func TestStateIsWatched(t *testing.T) {
 	}
 }
 
-// TestSessionsAreWatched: sessions whose logs are gone are told once, and new ones are not missed.
+// TestSessionsAreWatched: sessions whose logs are gone are reported once, and new ones are not missed.
 func TestSessionsAreWatched(t *testing.T) {
 	i := install(t, settings.LayerUser)
 	begin := func(session string) {
@@ -303,7 +303,7 @@ func TestSessionsAreWatched(t *testing.T) {
 	i.wants("one is gone", "state: the log of 1 session (claude-code ")
 }
 
-// TestManagedHooksAreRepaired: they are written again, and that is recorded and told; where that fails, it is told once, and not tried
+// TestManagedHooksAreRepaired: they are written again, and that is recorded and told; where that fails, it is reported once, and not tried
 // at every look.
 func TestManagedHooksAreRepaired(t *testing.T) {
 	i := install(t, settings.LayerManaged)
@@ -395,7 +395,7 @@ func TestEveryAgent(t *testing.T) {
 	}
 }
 
-// TestInterval: Run looks when the time is over, and asks for it anew each time.
+// TestInterval: Run looks when the time is over, and asks for it each time.
 func TestInterval(t *testing.T) {
 	i := install(t, settings.LayerUser)
 	i.must(os.Remove(i.file))
