@@ -222,7 +222,8 @@ func administered(path string) bool {
 	return false
 }
 
-// folder reports that the path of the state directory no longer leads to the folder that this process opened.
+// folder reports that the path of the state directory no longer leads to the folder that this process opened, or that the ledger in
+// it has shrunk.
 func (w *Watch) folder() []Problem {
 	now, err := os.Stat(w.Home)
 	switch {
@@ -234,6 +235,10 @@ func (w *Watch) folder() []Problem {
 	case !os.SameFile(w.state, now):
 		return []Problem{{About: State, Path: w.Home, Text: fmt.Sprintf("the state directory %s was replaced by another folder, so "+
 			"what was denied and stopped may no longer count. Unless you ran `reviewer approvals code --lost`, restore the earlier one", w.Home)}}
+	}
+	if w.Log.LedgerSize() < w.size {
+		return []Problem{{About: State, Path: w.Home, Text: fmt.Sprintf("the ledger in %s was removed, cut or replaced, so what people "+
+			"stopped and allowed, and what should be installed, is not known: run `reviewer audit verify`, and restore it", w.Home)}}
 	}
 	return nil
 }

@@ -40,19 +40,24 @@ type Watch struct {
 	looked   bool        // at the folder of the sessions
 	listed   fs.FileInfo // that folder; nil: it is not there
 	missing  []Problem
+	size     int64             // of the ledger
 	told     map[string]bool   // without a state directory
+	alone    map[string]bool   // people were told, and it could not be recorded
 	failed   map[string]string // text of a problem -> why it was not repaired
 }
 
 // Run looks until the context ends. every is the time from one look to the next.
 func (w *Watch) Run(ctx context.Context, every func() time.Duration, report func(error)) {
+	last := ""
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(every()):
-			if err := w.Look(ctx); err != nil {
+			err := w.Look(ctx)
+			if now := fmt.Sprint(err); err != nil && now != last {
 				report(err)
+				last = now
 			}
 		}
 	}
@@ -80,7 +85,9 @@ func (w *Watch) Look(ctx context.Context) error {
 		return err
 	}
 	list, err := w.problems(found)
-	return errors.Join(err, w.record(ctx, found, list))
+	err = errors.Join(err, w.record(ctx, found, list))
+	w.size = w.Log.LedgerSize()
+	return err
 }
 
 // Kept reports whether the state directory is there.
@@ -130,7 +137,7 @@ func (w *Watch) adopt(ctx context.Context) error {
 		for _, f := range w.reader.Read(agent, p).Files {
 			known := func(h engine.Hooks) bool { return h.Agent == agent.Name && h.File == f.Path }
 			h := hooksOf(agent.Name, f, w.Home)
-			if h != nil && !slices.ContainsFunc(found.Hooks, known) && !found.Removed[[2]string{h.Agent, h.Layer}] {
+			if h != nil && f.Path != cli.RegistryPlace && !slices.ContainsFunc(found.Hooks, known) && !found.Removed[[2]string{h.Agent, h.Layer}] {
 				if err := w.Log.Note(ctx, engine.Note{What: audit.NoteHooks, Detail: h.Agent + " in " + h.File, Hooks: h}); err != nil {
 					return err
 				}
@@ -228,9 +235,14 @@ func (w *Watch) record(ctx context.Context, found *audit.Installation, list []Pr
 		if p.Event && happened || !p.Event && slices.Contains(found.Broken, p.Text) {
 			continue
 		}
-		if note(what, p.Text) {
+		recorded := note(what, p.Text)
+		if !w.alone[p.Text] {
 			w.Tell(p, true)
 		}
+		if w.alone == nil {
+			w.alone = map[string]bool{}
+		}
+		w.alone[p.Text] = !recorded
 	}
 	for _, text := range found.Broken {
 		if !here[text] {

@@ -278,6 +278,43 @@ func TestStateIsWatched(t *testing.T) {
 	}
 }
 
+// TestLedgerIsWatched: whoever removes or cuts the ledger does not make the process forget what should be installed.
+func TestLedgerIsWatched(t *testing.T) {
+	i := install(t, settings.LayerUser)
+	i.wants("as installed")
+	ledger := filepath.Join(i.Home, "ledger")
+	i.must(os.Rename(ledger, ledger+".aside"))
+	i.must(os.Remove(i.file))
+	i.wants("removed", "state: the ledger in "+i.Home+" was removed, cut or replaced")
+	i.wants("still removed")
+	if _, err := os.Lstat(ledger); err == nil {
+		t.Error("another ledger was begun")
+	}
+	i.must(os.Rename(ledger+".aside", ledger))
+	i.wants("restored", "are gone with the whole file")
+}
+
+// TestWithoutRecord: people are told, once, what cannot be recorded.
+func TestWithoutRecord(t *testing.T) {
+	i := install(t, settings.LayerUser)
+	i.wants("as installed")
+	lock := filepath.Join(i.Home, "ledger", "lock")
+	i.must(os.Remove(lock))
+	i.must(os.Mkdir(lock, 0o700))
+	i.must(os.Remove(i.file))
+	for n := range 3 {
+		i.told = nil
+		if err := i.Look(t.Context()); err == nil || len(i.told) > 1 || (len(i.told) == 1) != (n == 0) {
+			t.Errorf("look %d: told %q, %v", n, i.told, err)
+		}
+	}
+	i.must(os.Remove(lock))
+	i.wants("recorded at last")
+	if text := AtPrompt(t.Context(), i.Log); !strings.Contains(text, "are gone with the whole file") {
+		t.Errorf("at the prompt: %q", text)
+	}
+}
+
 // TestSessionsAreWatched: sessions whose logs are gone are reported once, and new ones are not missed.
 func TestSessionsAreWatched(t *testing.T) {
 	i := install(t, settings.LayerUser)
