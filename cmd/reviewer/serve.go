@@ -27,6 +27,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 	"github.com/agent-reviewer/reviewer/engine/serve"
+	"github.com/agent-reviewer/reviewer/engine/serve/api"
 	"github.com/agent-reviewer/reviewer/engine/serve/apiserver"
 	"github.com/agent-reviewer/reviewer/engine/serve/client"
 	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
@@ -162,6 +163,9 @@ func (r *resident) watchInstallation(ctx context.Context, a *cli.App, s *serve.S
 		Repair: func(ctx context.Context, agent, program string) error { return reinstall(ctx, &person, agent, program) },
 		Tell: func(p installed.Problem, kept bool) {
 			fmt.Fprintln(a.Stderr, "reviewer:", p.Text)
+			if r.hub != nil {
+				r.hub.Publish(api.Event{Kind: api.EventChanged, T: time.Now().UnixMilli(), Harness: p.Agent, Reason: p.Text})
+			}
 			mu.Lock()
 			to := alerts
 			mu.Unlock()
