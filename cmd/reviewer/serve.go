@@ -128,6 +128,8 @@ func (r *resident) serve(ctx context.Context, s *serve.Server) error {
 // watchInstallation begins to look whether the installation still is what it was: from time to time, and before the answers to
 // events that are not about calls.
 func (r *resident) watchInstallation(ctx context.Context, a *cli.App, s *serve.Server) {
+	person := *a
+	person.Home, person.Env = r.home, withHome(a.Env)
 	var mu sync.Mutex
 	var alerts notifycmd.Alerts
 	stamp, every := "", lookEvery
@@ -137,7 +139,7 @@ func (r *resident) watchInstallation(ctx context.Context, a *cli.App, s *serve.S
 			return every // a policy that cannot be used changes nothing here
 		}
 		eff, err := cli.MachineAt(r.home).Effective("")
-		to, err2 := notifycmd.AlertsOf(a, r.home)
+		to, err2 := notifycmd.AlertsOf(&person, r.home)
 		if err != nil || err2 != nil {
 			return every
 		}
@@ -150,8 +152,6 @@ func (r *resident) watchInstallation(ctx context.Context, a *cli.App, s *serve.S
 		stamp, alerts = now, to
 		return every
 	}
-	person := *a
-	person.Home, person.Env = r.home, withHome(a.Env)
 	report := func(err error) {
 		fmt.Fprintln(a.Stderr, "reviewer: the installation was not checked:", cli.Masked(err.Error()))
 	}
