@@ -289,6 +289,18 @@ type Note struct {
 	Request *Request `json:"request,omitempty"` // what: request
 
 	Prompts *PromptTexts `json:"prompts,omitempty"` // what: prompt_texts
+	Hooks   *Hooks       `json:"hooks,omitempty"`   // what: installation_hooks
+}
+
+// Hooks are those of an agent in one file, as they were installed.
+type Hooks struct {
+	Agent    string   `json:"agent"`
+	Layer    string   `json:"layer"`
+	File     string   `json:"file"`
+	Program  string   `json:"program"`            // that they start
+	Events   []string `json:"events"`             // at which every tool calls it
+	Digest   string   `json:"digest"`             // of all entries, or of a file that has nothing else
+	Problems []string `json:"problems,omitempty"` // of the entries, that were there from the start
 }
 
 // NotePromptTexts is the kind of a note of the ledger about texts that can become prompts.

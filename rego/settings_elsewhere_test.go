@@ -19,6 +19,7 @@ func elsewhere() map[string]string {
 		"grants.client.edits":                             "cmd/reviewer, TestScript/policy-simulate-grants",
 		"grants.client.edit_programs":                     "cmd/reviewer, TestScript/policy-simulate-grants",
 		"guard.client_rules":                              "cmd/reviewer, TestClientRules",
+		"guard.check_seconds":                             "cmd/reviewer/installed, TestInterval",
 		"mode":                                            "bundles/default/cases/session/async.yaml, and rego tests of policy/early.rego",
 		"performance.async_threshold":                     "bundles/default/cases/session/async.yaml, and rego tests of policy/early.rego",
 		"messages.early":                                  "bundles/default/cases/session/async.yaml",

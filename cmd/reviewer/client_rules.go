@@ -31,19 +31,19 @@ func clientRules(home string) ([]settings.ClientRule, error) {
 
 // ownRules reports whether an agent's own rules are those of the policy, where its hooks are managed.
 func (e *examination) ownRules(ctx context.Context, s standingOf, p settings.Places) {
-	for _, l := range s.agent.Targets(p, settings.LayerManaged) {
-		if !s.managed || !l.Format.Rules {
+	for _, l := range s.Agent.Targets(p, settings.LayerManaged) {
+		if !s.Managed || !l.Format.Rules {
 			continue
 		}
-		command, err := commandOfHook(ctx, e.home, e.wishOf(s.own))
+		command, err := commandOfHook(ctx, e.home, e.wishOf(s.Own))
 		if err == nil {
 			command.Rules, err = clientRules(e.home)
 		}
 		if err != nil {
-			e.say("fail", "%s: the rules of %s cannot be compared with the policy: %v", l.Path, s.agent.Name, err)
+			e.say("fail", "%s: the rules of %s cannot be compared with the policy: %v", l.Path, s.Agent.Name, err)
 			continue
 		}
-		e.compareRules(s.agent, l, command)
+		e.compareRules(s.Agent, l, command)
 	}
 }
 

@@ -202,6 +202,24 @@ func (e *examination) state(ctx context.Context) {
 		return
 	}
 	e.sessions(sessions)
+	e.noticed(store)
+}
+
+// noticed reports what the resident process found when it last looked at the installation, and what it has not told anybody.
+func (e *examination) noticed(store *audit.Store) {
+	found, err := store.Installation()
+	if err != nil {
+		e.say("fail", "%v", err)
+		return
+	}
+	for _, text := range found.Broken {
+		e.say("fail", "the resident process noticed: %s", text)
+	}
+	for _, text := range found.Untold() {
+		if !slices.Contains(found.Broken, text) {
+			e.say("warn", "the resident process noticed: %s", text)
+		}
+	}
 }
 
 func (e *examination) sessions(sessions []audit.Session) {
@@ -410,7 +428,7 @@ func (e *examination) shortcuts(ctx context.Context, eff *bundles.Effective, dec
 }
 
 func (e *examination) client(context.Context) {
-	if !slices.ContainsFunc(e.agents, func(s standingOf) bool { return s.agent.Name == harness.ClaudeCode }) {
+	if !slices.ContainsFunc(e.agents, func(s standingOf) bool { return s.Agent.Name == harness.ClaudeCode }) {
 		return // the versions of other agents make no difference
 	}
 	switch {

@@ -24,7 +24,7 @@ func (e *examination) channels(context.Context) {
 		}
 		for _, w := range engine.Ways() {
 			support, why := s.way(w)
-			e.say(wordOf(support), "%s, %s: %s: %s", s.agent.Name, w, support, why)
+			e.say(wordOf(support), "%s, %s: %s: %s", s.Agent.Name, w, support, why)
 		}
 	}
 }
@@ -42,7 +42,7 @@ func (e *examination) summary(s standingOf) {
 			parts = append(parts, string(support)+": "+strings.Join(ways[support], ", "))
 		}
 	}
-	e.say("info", "%s: %s (`reviewer agents %s` gives the reasons)", s.agent.Name, strings.Join(parts, "; "), s.agent.Name)
+	e.say("info", "%s: %s (`reviewer agents %s` gives the reasons)", s.Agent.Name, strings.Join(parts, "; "), s.Agent.Name)
 }
 
 func wordOf(s engine.Support) string {
@@ -55,16 +55,16 @@ func wordOf(s engine.Support) string {
 // way returns how far a way works with the hooks that are installed. A repository
 // can turn off what the agent enforces unless the settings are managed.
 func (s standingOf) way(w engine.Way) (engine.Support, string) {
-	c := s.agent.Channels.Of(w)
+	c := s.Agent.Channels.Of(w)
 	installed := func(p engine.Phase) bool {
-		return slices.ContainsFunc(s.own, func(h settings.OwnHook) bool { return s.agent.Phase(h.Event) == p })
+		return slices.ContainsFunc(s.Own, func(h settings.OwnHook) bool { return s.Agent.Phase(h.Event) == p })
 	}
 	switch {
 	case c.Support == engine.SupportNone:
 		return c.Support, c.How
 	case !slices.ContainsFunc(c.Phases, installed):
 		return engine.SupportNone, "reviewer is not called at the events that this needs"
-	case c.Support == engine.SupportEnforced && !s.managed && s.agent.Off != "":
+	case c.Support == engine.SupportEnforced && !s.Managed && s.Agent.Off != "":
 		return engine.SupportAdvisory, c.How + "; a repository can turn it off, unless reviewer is installed with --managed"
 	}
 	return c.Support, c.How

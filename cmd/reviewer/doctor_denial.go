@@ -42,21 +42,21 @@ const sampleCommand = "mkfs.ext4 /dev/sdz9"
 // sampled asks a hook, run with its command from the settings, about a call that policy should deny. The question
 // is recorded in the log, as a session of its own.
 func (e *examination) sampled(ctx context.Context, s standingOf, h settings.OwnHook) {
-	sample, has := harness.SampleOf(s.agent.Name)
+	sample, has := harness.SampleOf(s.Agent.Name)
 	folder, err := os.Getwd()
 	if !has || err != nil || h.Event != sample.Event {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
 	defer cancel()
-	cmd := commandOf(ctx, s.agent, h)
+	cmd := commandOf(ctx, s.Agent, h)
 	cmd.Stdin = bytes.NewReader(sample.Document(fmt.Sprintf("reviewer-doctor-%d", time.Now().UnixMilli()), folder, sampleCommand))
 	out, _ := cmd.Output() // the status is examined
 	const started = "run with its command from the settings, not by the agent"
 	switch {
 	case cmd.ProcessState == nil:
 		e.say("fail", "the installed hook%s cannot be run with its command from the settings", s.of())
-	case sample.Denies(s.agent.Harness, out, cmd.ProcessState.ExitCode()):
+	case sample.Denies(s.Agent.Harness, out, cmd.ProcessState.ExitCode()):
 		e.say("ok", "the hook%s, %s, denies the sample call `%s`", s.of(), started, sampleCommand)
 	default:
 		e.say("warn", "the hook%s, %s, does not deny the sample call `%s`: enforcement is not enforce, or your policy allows it",

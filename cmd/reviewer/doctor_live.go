@@ -37,7 +37,7 @@ func (e *examination) trials(ctx context.Context) {
 		return
 	}
 	for _, s := range e.agents {
-		e.trial(ctx, s.agent)
+		e.trial(ctx, s.Agent)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/installed"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/serve"
@@ -179,18 +180,18 @@ func questionTime(home string) time.Duration {
 }
 
 // questions reports hooks that are given less time than the policy lets a question wait.
-func (e *examination) questions(s standingOf, f layerFindings) {
+func (e *examination) questions(s standingOf, f installed.File) {
 	need := questionTime(e.home)
 	for _, h := range f.Own {
-		has := max(s.agent.Timeout(h.Event), time.Duration(h.Wait)*time.Second)
+		has := max(s.Agent.Timeout(h.Event), time.Duration(h.Wait)*time.Second)
 		switch {
-		case s.agent.Phase(h.Event) != engine.PhasePre || has >= need:
-		case s.agent.Longest > 0 && s.agent.Longest <= has:
+		case s.Agent.Phase(h.Event) != engine.PhasePre || has >= need:
+		case s.Agent.Longest > 0 && s.Agent.Longest <= has:
 			e.say("info", "%s: a question waits for %s at most, since the client gives its hooks no more time; the policy lets it wait for %s",
-				f.path, seconds(has), seconds(need-aroundQuestion))
+				f.Path, seconds(has), seconds(need-aroundQuestion))
 		default:
 			e.say("warn", "%s: the policy lets a question wait for %s, and the hook %s has %s: run `reviewer install %s` again",
-				f.path, seconds(need-aroundQuestion), h.Event, seconds(has), s.agent.Name)
+				f.Path, seconds(need-aroundQuestion), h.Event, seconds(has), s.Agent.Name)
 		}
 	}
 }

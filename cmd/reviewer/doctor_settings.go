@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -11,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/codexserver"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/installed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -20,23 +19,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 )
 
-// layerFindings is the findings of one settings file.
-type layerFindings struct {
-	layer, path string
-	settings.Findings
-}
-
 // standingOf is what was found in all settings of an agent.
 type standingOf struct {
-	agent    settings.Agent
-	layers   []layerFindings
-	own      []settings.OwnHook // that the client starts
-	named    bool               // messages name the agent: it is not just Claude Code
-	managed  bool               // managed settings are among their places
-	pinned   bool               // and prevent other settings from turning them off
-	lockable bool               // there are managed settings that reviewer can write
-	silenced []string           // files whose entries the client ignores
-	broken   []checkResult      // files that cannot be read
+	installed.Standing
+	named    bool // messages name the agent: it is not just Claude Code
+	lockable bool // there are managed settings that reviewer can write
 }
 
 // survey reads the settings of all agents. Those for which reviewer is installed are examined; if it is
@@ -47,74 +34,26 @@ func (e *examination) survey() {
 		return // reported by the check of the settings
 	}
 	var all []standingOf
+	reader := installed.Reader{Client: e.version}
 	for _, agent := range settings.Agents() {
-		all = append(all, e.standingOf(agent, p))
+		all = append(all, standingOf{Standing: reader.Read(agent, p), lockable: len(agent.Targets(p, settings.LayerManaged)) > 0})
 	}
 	e.agents, e.others = nil, nil
 	none := !slices.ContainsFunc(all, standingOf.installed)
 	for _, s := range all {
 		switch {
-		case s.installed() || none && s.agent.Name == harness.ClaudeCode:
+		case s.installed() || none && s.Agent.Name == harness.ClaudeCode:
 			e.agents = append(e.agents, s)
-		case present(s.agent, p):
+		case present(s.Agent, p):
 			e.others = append(e.others, s)
 		}
 	}
 	for i := range e.agents {
-		e.agents[i].named = len(e.agents) > 1 || e.agents[i].agent.Name != harness.ClaudeCode
+		e.agents[i].named = len(e.agents) > 1 || e.agents[i].Agent.Name != harness.ClaudeCode
 	}
 }
 
-func (s standingOf) installed() bool { return len(s.own)+len(s.silenced) > 0 }
-
-func (e *examination) standingOf(agent settings.Agent, p settings.Places) standingOf {
-	s := standingOf{agent: agent, lockable: len(agent.Targets(p, settings.LayerManaged)) > 0}
-	if agent.Name == harness.ClaudeCode {
-		if raw, err := cli.RegistrySettings(); err != nil {
-			s.broken = append(s.broken, checkResult{Result: "fail", Text: err.Error()})
-		} else if raw != nil {
-			found := agent.Layers(p)[0].Format.Inspect(raw, e.version)
-			s.layers = append(s.layers, layerFindings{settings.LayerManaged, cli.RegistryPlace, found})
-		}
-	}
-	for _, l := range agent.Layers(p) {
-		for _, path := range signed.Files(l) {
-			s.read(l, path, e.version)
-		}
-	}
-	s.sort()
-	return s
-}
-
-func (s *standingOf) read(l settings.Layer, path, version string) {
-	raw, err := readOptional(path)
-	switch {
-	case err != nil:
-		s.broken = append(s.broken, checkResult{Result: "fail", Text: fmt.Sprintf("%s settings: %v", l.Name, err)})
-	case raw != nil:
-		s.layers = append(s.layers, layerFindings{l.Name, path, l.Format.Inspect(raw, version)})
-	}
-}
-
-// sort separates entries that the client starts from those that it ignores, because managed
-// settings allow no others.
-func (s *standingOf) sort() {
-	only := slices.ContainsFunc(s.layers, func(f layerFindings) bool {
-		return f.layer == settings.LayerManaged && f.AllowManagedHooksOnly
-	})
-	for _, f := range s.layers {
-		managed := f.layer == settings.LayerManaged
-		switch {
-		case len(f.Own) == 0 || f.Problem != "":
-		case only && !managed:
-			s.silenced = append(s.silenced, f.path)
-		default:
-			s.own = append(s.own, f.Own...)
-			s.managed = s.managed || managed
-			s.pinned = s.pinned || managed && f.Pinned
-		}
-	}
-}
+func (s standingOf) installed() bool { return len(s.Own)+len(s.Silenced) > 0 }
 
 // settings reports what was found in the settings of each agent, and starts the hooks.
 func (e *examination) settings(ctx context.Context) {
@@ -126,9 +65,9 @@ func (e *examination) settings(ctx context.Context) {
 	for _, s := range e.agents {
 		e.files(s)
 		e.ownRules(ctx, s, p)
-		e.own = append(e.own, s.own...)
-		for _, path := range s.silenced {
-			if s.managed {
+		e.own = append(e.own, s.Own...)
+		for _, path := range s.Silenced {
+			if s.Managed {
 				break // the entry there is asked instead
 			}
 			e.say("fail", "%s: managed settings allow only managed hooks, so this hook does not run; install with --managed", path)
@@ -142,65 +81,65 @@ func (e *examination) settings(ctx context.Context) {
 // may be the reason.
 func (e *examination) uncovered() {
 	for _, s := range e.others {
-		for _, r := range s.broken {
-			e.say(r.Result, "%s", r.Text)
+		for _, text := range s.Broken {
+			e.say("fail", "%s", text)
 		}
-		for _, f := range s.layers {
+		for _, f := range s.Files {
 			if f.Problem != "" {
-				e.say("fail", "%s: the client ignores these settings: %s", f.path, f.Problem)
+				e.say("fail", "%s: the client ignores these settings: %s", f.Path, f.Problem)
 			}
 		}
-		e.say("warn", "%s is on this machine, and its calls are not reviewed: run `reviewer install %s`", s.agent.Name, s.agent.Name)
+		e.say("warn", "%s is on this machine, and its calls are not reviewed: run `reviewer install %s`", s.Agent.Name, s.Agent.Name)
 	}
 }
 
 // files reports the problems of the files of an agent.
 func (e *examination) files(s standingOf) {
-	for _, r := range s.broken {
-		e.say(r.Result, "%s", r.Text)
+	for _, text := range s.Broken {
+		e.say("fail", "%s", text)
 	}
-	for _, f := range s.layers {
+	for _, f := range s.Files {
 		e.file(s, f)
 	}
 }
 
-func (e *examination) file(s standingOf, f layerFindings) {
+func (e *examination) file(s standingOf, f installed.File) {
 	if f.Problem != "" {
-		e.say("fail", "%s: the client ignores these settings: %s", f.path, f.Problem)
+		e.say("fail", "%s: the client ignores these settings: %s", f.Path, f.Problem)
 		return
 	}
 	for _, off := range f.Off {
 		e.switchedOff(s, f, off)
 	}
 	for _, v := range f.Env {
-		e.say("warn", "%s: env %s affects the hook: %s", f.path, v.Name, v.Why)
+		e.say("warn", "%s: env %s affects the hook: %s", f.Path, v.Name, v.Why)
 	}
 	for _, h := range f.Foreign {
-		e.say("warn", "%s: another hook on %s (%s) can rewrite a call after it was reviewed", f.path, h.Event, term.OneLine(h.What, 60))
+		e.say("warn", "%s: another hook on %s (%s) can rewrite a call after it was reviewed", f.Path, h.Event, term.OneLine(h.What, 60))
 		if h.Type == "http" {
-			e.say("warn", "%s: the hook on %s over HTTP is advisory: if nobody answers at its address, the call runs", f.path, h.Event)
+			e.say("warn", "%s: the hook on %s over HTTP is advisory: if nobody answers at its address, the call runs", f.Path, h.Event)
 		}
 	}
 	e.ownProblems(s, f)
 	e.questions(s, f)
 }
 
-func (e *examination) switchedOff(s standingOf, f layerFindings, off settings.Off) {
+func (e *examination) switchedOff(s standingOf, f installed.File, off settings.Off) {
 	switch {
 	case off.Always:
-		e.say("fail", "%s: %s, so it does not run here, even if it is managed; remove this setting", f.path, off.Name)
-	case s.agent.Name != harness.ClaudeCode && s.pinned:
-		e.say("warn", "%s: %s has no effect on reviewer, whose hooks are managed", f.path, off.Name)
+		e.say("fail", "%s: %s, so it does not run here, even if it is managed; remove this setting", f.Path, off.Name)
+	case s.Agent.Name != harness.ClaudeCode && s.Pinned:
+		e.say("warn", "%s: %s has no effect on reviewer, whose hooks are managed", f.Path, off.Name)
 	case !s.lockable:
-		e.say("fail", "%s: %s turns reviewer off here; remove it", f.path, off.Name)
+		e.say("fail", "%s: %s turns reviewer off here; remove it", f.Path, off.Name)
 	default:
-		e.say("fail", "%s: %s turns reviewer off here; remove it, or install with --managed", f.path, off.Name)
+		e.say("fail", "%s: %s turns reviewer off here; remove it, or install with --managed", f.Path, off.Name)
 	}
 }
 
 // ownProblems lists the problems of reviewer's entries, each once: ten
 // events of an old client have the same one.
-func (e *examination) ownProblems(s standingOf, f layerFindings) {
+func (e *examination) ownProblems(s standingOf, f installed.File) {
 	events := map[string][]string{}
 	for _, h := range f.Own {
 		for _, problem := range h.Problems {
@@ -208,7 +147,7 @@ func (e *examination) ownProblems(s standingOf, f layerFindings) {
 		}
 	}
 	for _, problem := range slices.Sorted(maps.Keys(events)) {
-		e.say("fail", "%s: %s (%s); `reviewer install` fixes it", f.path, problem, strings.Join(events[problem], ", "))
+		e.say("fail", "%s: %s (%s); `reviewer install` fixes it", f.Path, problem, strings.Join(events[problem], ", "))
 	}
 }
 
@@ -217,17 +156,17 @@ func (s standingOf) of() string {
 	if !s.named {
 		return ""
 	}
-	return " of " + s.agent.Name
+	return " of " + s.Agent.Name
 }
 
 func (e *examination) installed(ctx context.Context, s standingOf) {
 	gates := 0
-	for _, h := range s.own {
-		if s.agent.Phase(h.Event) != engine.PhasePre {
+	for _, h := range s.Own {
+		if s.Agent.Phase(h.Event) != engine.PhasePre {
 			continue
 		}
 		gates++
-		if err := e.denial(ctx, s.agent, h); err != nil {
+		if err := e.denial(ctx, s.Agent, h); err != nil {
 			e.say("fail", "the installed hook%s does not deny: %v", s.of(), err)
 		} else {
 			e.say("ok", "the installed hook%s %s denies unreadable input", s.of(), h.Program)
@@ -245,15 +184,15 @@ func (e *examination) installed(ctx context.Context, s standingOf) {
 	}
 	switch {
 	case gates == 0:
-		e.say("fail", "reviewer is not installed for this folder: run `reviewer install %s`", s.agent.Name)
+		e.say("fail", "reviewer is not installed for this folder: run `reviewer install %s`", s.Agent.Name)
 	case len(s.missing()) > 0:
 		e.say("fail", "reviewer is not called%s at %s, so a stopped session may continue or results go unseen; `reviewer install` fixes it",
-			map[bool]string{true: " by " + s.agent.Name}[s.named], strings.Join(s.missing(), ", "))
+			map[bool]string{true: " by " + s.Agent.Name}[s.named], strings.Join(s.missing(), ", "))
 	}
 	if gates == 0 {
 		return
 	}
-	if s.agent.Name == harness.Codex {
+	if s.Agent.Name == harness.Codex {
 		e.trustOfCodex(ctx)
 	}
 	e.limits(s)
@@ -262,22 +201,22 @@ func (e *examination) installed(ctx context.Context, s standingOf) {
 // limits lists what the installation of an agent does not prevent.
 func (e *examination) limits(s standingOf) {
 	switch {
-	case s.managed:
+	case s.Managed:
 	case !s.named:
 		e.say("warn", "advisory: a repository can turn reviewer off with disableAllHooks; "+
 			"settings installed with --managed cannot be turned off")
-	case s.agent.Off != "":
-		e.say("warn", "advisory: a repository can turn reviewer off in %s (%s)%s", s.agent.Name, s.agent.Off,
+	case s.Agent.Off != "":
+		e.say("warn", "advisory: a repository can turn reviewer off in %s (%s)%s", s.Agent.Name, s.Agent.Off,
 			map[bool]string{true: "; install with --managed to prevent that"}[s.lockable])
 	}
-	for _, limit := range s.agent.Limits {
-		e.say("info", "%s: %s", s.agent.Name, limit)
+	for _, limit := range s.Agent.Limits {
+		e.say("info", "%s: %s", s.Agent.Name, limit)
 	}
 }
 
 // missing lists the events at which no entry calls reviewer.
 func (s standingOf) missing() []string {
-	return slices.DeleteFunc(slices.Clone(s.agent.Events), settings.Findings{Own: s.own}.Installed)
+	return slices.DeleteFunc(slices.Clone(s.Agent.Events), settings.Findings{Own: s.Own}.Installed)
 }
 
 // trustOfCodex asks Codex whether it runs reviewer's hooks: one that it does not trust is skipped without
@@ -339,13 +278,13 @@ func (e *examination) repair(ctx context.Context) error {
 	var failed error
 	for _, s := range e.agents {
 		var done []string
-		for _, f := range s.layers {
-			if len(f.Own) == 0 || slices.Contains(done, f.layer) {
+		for _, f := range s.Files {
+			if len(f.Own) == 0 || slices.Contains(done, f.Layer) {
 				continue
 			}
-			done = append(done, f.layer)
-			o := installOptions{layer: f.layer, wish: e.wishOf(f.Own), kept: true}
-			failed = errors.Join(failed, install(ctx, &quiet, e.out, o, []settings.Agent{s.agent}, false))
+			done = append(done, f.Layer)
+			o := installOptions{layer: f.Layer, wish: e.wishOf(f.Own), kept: true}
+			failed = errors.Join(failed, install(ctx, &quiet, e.out, o, []settings.Agent{s.Agent}, false))
 		}
 	}
 	return failed

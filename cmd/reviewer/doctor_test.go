@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/installed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/harness/settings"
@@ -19,34 +20,34 @@ func TestRunning(t *testing.T) {
 	both := settings.Findings{AllowManagedHooksOnly: true, Own: gate.Own}
 	for _, c := range []struct {
 		name     string
-		layers   []layerFindings
+		layers   []installed.File
 		own      int
 		managed  bool
 		silenced []string
 	}{
-		{"user alone", []layerFindings{{settings.LayerUser, "u", gate}}, 1, false, nil},
-		{"only managed, reviewer elsewhere", []layerFindings{{settings.LayerManaged, "m", only}, {settings.LayerUser, "u", gate}}, 0, false, []string{"u"}},
-		{"only managed, reviewer there", []layerFindings{{settings.LayerManaged, "m", both}, {settings.LayerUser, "u", gate}}, 1, true, []string{"u"}},
-		{"the switch of another layer says nothing", []layerFindings{{settings.LayerProject, "p", only}, {settings.LayerUser, "u", gate}}, 1, false, nil},
+		{"user alone", []installed.File{{Layer: settings.LayerUser, Path: "u", Findings: gate}}, 1, false, nil},
+		{"only managed, reviewer elsewhere", []installed.File{{Layer: settings.LayerManaged, Path: "m", Findings: only}, {Layer: settings.LayerUser, Path: "u", Findings: gate}}, 0, false, []string{"u"}},
+		{"only managed, reviewer there", []installed.File{{Layer: settings.LayerManaged, Path: "m", Findings: both}, {Layer: settings.LayerUser, Path: "u", Findings: gate}}, 1, true, []string{"u"}},
+		{"the switch of another layer says nothing", []installed.File{{Layer: settings.LayerProject, Path: "p", Findings: only}, {Layer: settings.LayerUser, Path: "u", Findings: gate}}, 1, false, nil},
 	} {
-		s := standingOf{layers: c.layers}
-		s.sort()
-		if len(s.own) != c.own || s.managed != c.managed || !slices.Equal(s.silenced, c.silenced) {
-			t.Errorf("%s: %d entries, managed %v, silenced %q", c.name, len(s.own), s.managed, s.silenced)
+		s := installed.Standing{Files: c.layers}
+		s.Sort()
+		if len(s.Own) != c.own || s.Managed != c.managed || !slices.Equal(s.Silenced, c.silenced) {
+			t.Errorf("%s: %d entries, managed %v, silenced %q", c.name, len(s.Own), s.Managed, s.Silenced)
 		}
 	}
 }
 
 func TestMissing(t *testing.T) {
 	agent, _ := settings.Find(harness.ClaudeCode)
-	s := standingOf{agent: agent}
+	s := standingOf{Standing: installed.Standing{Agent: agent}}
 	for _, event := range agent.Events {
-		s.own = append(s.own, settings.OwnHook{Event: event, Matcher: "*"})
+		s.Own = append(s.Own, settings.OwnHook{Event: event, Matcher: "*"})
 	}
 	if got := s.missing(); len(got) > 0 {
 		t.Errorf("missing %q of a whole installation", got)
 	}
-	s.own = slices.DeleteFunc(s.own, func(h settings.OwnHook) bool { return h.Event == "PostToolBatch" })
+	s.Own = slices.DeleteFunc(s.Own, func(h settings.OwnHook) bool { return h.Event == "PostToolBatch" })
 	if got := s.missing(); !slices.Equal(got, []string{"PostToolBatch"}) {
 		t.Errorf("missing %q, want PostToolBatch", got)
 	}
@@ -65,7 +66,7 @@ func TestSettingsOfTheRegistry(t *testing.T) {
 		{`{`, `HKLM\SOFTWARE\Policies\ClaudeCode\Settings: the client ignores these settings: settings are not valid JSON`},
 	} {
 		e := &examination{a: &cli.App{}, out: &term.Output{Format: "json"}}
-		e.file(standingOf{agent: agent}, layerFindings{settings.LayerManaged, cli.RegistryPlace, format.Inspect([]byte(c.raw), "")})
+		e.file(standingOf{Standing: installed.Standing{Agent: agent}}, installed.File{Layer: settings.LayerManaged, Path: cli.RegistryPlace, Findings: format.Inspect([]byte(c.raw), "")})
 		if c.want == "" && len(e.list) > 0 || c.want != "" && (len(e.list) != 1 || !strings.HasPrefix(e.list[0].Text, c.want)) {
 			t.Errorf("%q: reported %v, want %q", c.raw, e.list, c.want)
 		}

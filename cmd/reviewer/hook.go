@@ -15,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/checkpointcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/installed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/snapshots"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -330,6 +331,9 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 		answer.Person = strings.Trim(answer.Person+"\n"+codes.AtStart(), "\n")
 	case e.Phase == engine.PhasePrompt && answer.Person == "":
 		answer.Person = codes.AtPrompt()
+	}
+	if e.Phase == engine.PhaseStart || e.Phase == engine.PhasePrompt {
+		answer.Person = strings.Trim(answer.Person+"\n"+installed.AtPrompt(ctx, store), "\n")
 	}
 	answer.Person = strings.Trim(answer.Person+"\n"+repeats, "\n")
 	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/installed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -279,7 +280,9 @@ func apply(ctx context.Context, a *cli.App, out *term.Output, o installOptions, 
 		list[i].Enforcement = active
 		if err := list[i].write(ctx, o.layer); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("write settings: %w", err))
+			continue
 		}
+		failed = errors.Join(failed, list[i].keep(ctx, a, o.layer))
 	}
 	if !several {
 		if failed != nil {
@@ -309,6 +312,24 @@ func (l installations) text(w io.Writer) {
 		l.Agents[0].common(w)
 		fmt.Fprintln(w, "run `reviewer doctor` to check that denials work, and `reviewer doctor --live` to see a denial in each agent")
 	}
+}
+
+// keep records the hooks as they are now: the resident process tells people when that changes.
+func (d *installation) keep(ctx context.Context, a *cli.App, layer string) error {
+	store, err := a.OpenStore()
+	if err != nil {
+		return err
+	}
+	p, err := signed.Places(a)
+	if err != nil {
+		return err
+	}
+	for _, e := range d.edits {
+		if err := installed.Installed(ctx, store, d.agent, p, layer, e.Path); err != nil {
+			return fmt.Errorf("record the installation: %w", err)
+		}
+	}
+	return nil
 }
 
 func (d *installation) write(ctx context.Context, layer string) error {

@@ -195,6 +195,31 @@ lift it: ` + "`reviewer denials`" + ` lists both for a person. That command, ` +
 ` + "`scope --add`" + ` and similar commands refuse to run under an agent, in a terminal multiplexer, and in a terminal whose
 program was started while an agent's session was running (in the last two, they accept the approval code).
 
+## A changed installation
+
+What is done outside the reviewed calls, by a program that the agent wrote for one, does not pass the hook. The resident
+process looks every 10 seconds (` + "`guard.check_seconds`" + `), and before it answers an event that is not about a call, at
+
+| what | what it notices |
+|---|---|
+| settings | hooks that were installed are gone, changed, ignored or turned off, lack events or tools, or name another program or state directory; also a switch in the settings of a workspace in which an agent works |
+| program | ` + "`reviewer` or `reviewer-hook`" + ` is missing or was replaced |
+| socket | its own socket is gone or is another one; it listens there again |
+| state | the state directory is gone or is another folder, or a session's log is gone and the ledger does not say that it was to be removed |
+
+What should be there is in the ledger: ` + "`reviewer install`" + ` records it, or the process does at its first look. It records a problem once,
+until it is gone, which is a record, too (` + "`reviewer audit show --ledger`" + `), tells you at your next prompt in any agent, and notifies the
+[channels](notifications.md) for stops. ` + "`reviewer doctor`" + ` lists what was noticed. While there is no state directory, nothing can be
+recorded: the channels get the message, and the standard error of ` + "`reviewer serve`" + `.
+
+Hooks in managed settings are written again, as ` + "`reviewer install --managed`" + ` does, if the process may write there, that is, if it runs as root;
+the repair is recorded. All other hooks stay as they are found: you may remove your own with an editor, and
+` + "`reviewer uninstall`" + ` then says that this was you. An installation that it removed is not missed.
+
+Nobody is alarmed by a replaced program that only an administrator can write, as where a package manager installed it, or
+if ` + "`reviewer install`" + ` ran since. A copy that you can write yourself cannot be told from an update, whoever wrote it: one
+message says that it was replaced.
+
 ## Workarounds for a denial
 
 The rule ` + "`deny_workaround`" + ` compares effects, not the text of commands. For ten actions after a denial

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/installed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -38,6 +39,8 @@ type resident struct {
 
 	detach func(args ...string) error // starts a process for what no event asked for
 	hub    *apiserver.Hub             // of the HTTP API; nil: it is off
+
+	watch *installed.Watch // of the installation; nil: nobody looks
 
 	caughtUp chan error // the result of making the reviews that an earlier process owed
 
@@ -251,6 +254,13 @@ func (r *resident) handle(ctx context.Context, c serve.Client, q *wire.Request, 
 	if !ok || !known {
 		r.meter.Declined()
 		return &wire.Answer{Status: wire.InProcess}
+	}
+	switch h.Phase(call.event) {
+	case engine.PhasePre, engine.PhaseRequest, engine.PhasePost, engine.PhaseBatch: // around calls, every moment counts
+	default:
+		if r.watch != nil {
+			_ = r.watch.Look(ctx) // the hook reports a ledger that cannot be used
+		}
 	}
 	var stdout, stderr bytes.Buffer
 	a := &cli.App{Home: r.home, Key: call.key, Pid: c.Pid, Foreign: !c.Own, Callers: &r.callers,

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"os/user"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,9 +19,15 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/installed"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 	"github.com/agent-reviewer/reviewer/engine/serve"
+	"github.com/agent-reviewer/reviewer/engine/serve/api"
 	"github.com/agent-reviewer/reviewer/engine/serve/apiserver"
 	"github.com/agent-reviewer/reviewer/engine/serve/client"
 	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
@@ -73,9 +82,8 @@ func serveCommand(a *cli.App) *cobra.Command {
 				defer l.Close() // nothing is left to be written
 				go r.meter.Serve(l)
 			}
-			stale := replaced()
 			s := &serve.Server{Home: home, Idle: wait, Handle: r.handle,
-				HookClient: filepath.Join(filepath.Dir(cli.Program()), cli.HookClient), Stale: stale}
+				HookClient: filepath.Join(filepath.Dir(cli.Program()), cli.HookClient), Stale: replaced()}
 			if err := s.Listen(); err != nil {
 				if errors.Is(err, serve.ErrRunning) && wait > 0 && api == "" {
 					return nil // started by two hooks at once
@@ -90,11 +98,8 @@ func serveCommand(a *cli.App) *cobra.Command {
 			}
 			r.startCatchUp(ctx)
 			go r.tryCodes(ctx)
-			err = errors.Join(s.Serve(ctx), r.finishLate(), s.Close())
-			if err == nil && ctx.Err() == nil && stale() {
-				err = serve.HandOver(cli.Program(), r.read.Write)
-			}
-			return err
+			r.watchInstallation(ctx, a, s)
+			return r.serve(ctx, s)
 		},
 	}
 	cmd.Flags().DurationVar(&wait, "idle", idle,
@@ -105,6 +110,121 @@ func serveCommand(a *cli.App) *cobra.Command {
 	cmd.Flags().BoolVar(&off, "uninstall", false, "remove that service")
 	cmd.MarkFlagsMutuallyExclusive("install", "uninstall")
 	return cmd
+}
+
+// serve answers until the context ends, nothing is left to do, or the program was replaced, which then continues.
+func (r *resident) serve(ctx context.Context, s *serve.Server) error {
+	err := errors.Join(s.Serve(ctx), r.finishLate())
+	replaced := err == nil && ctx.Err() == nil && s.Stale()
+	if replaced {
+		_ = r.watch.Look(ctx) // the process that continues takes the program as it is
+	}
+	if err = errors.Join(err, s.Close()); err == nil && replaced {
+		err = serve.HandOver(cli.Program(), r.read.Write)
+	}
+	return err
+}
+
+// watchInstallation begins to look whether the installation still is what it was: from time to time, and before the answers to
+// events that are not about calls.
+func (r *resident) watchInstallation(ctx context.Context, a *cli.App, s *serve.Server) {
+	person := *a
+	person.Home, person.Env = r.home, withHome(a.Env)
+	var mu sync.Mutex
+	var alerts notifycmd.Alerts
+	stamp, every := "", lookEvery
+	refresh := func() time.Duration {
+		now, err := cli.MachineAt(r.home).Stamp("")
+		if err != nil || now == stamp || !r.watch.Kept() {
+			return every // a policy that cannot be used changes nothing here
+		}
+		eff, err := cli.MachineAt(r.home).Effective("")
+		to, err2 := notifycmd.AlertsOf(&person, r.home)
+		if err != nil || err2 != nil {
+			return every
+		}
+		guard, _ := eff.Settings["guard"].(map[string]any)
+		if n, err := strconv.Atoi(fmt.Sprint(guard["check_seconds"])); err == nil {
+			every = time.Duration(n) * time.Second
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		stamp, alerts = now, to
+		return every
+	}
+	report := func(err error) {
+		fmt.Fprintln(a.Stderr, "reviewer: the installation was not checked:", cli.Masked(err.Error()))
+	}
+	places, err := signed.Places(&person)
+	if err != nil {
+		report(err)
+	}
+	r.watch = &installed.Watch{Home: r.home, Places: places, Log: r.plain, Workspaces: r.workspaces,
+		Repair: func(ctx context.Context, agent, program string) error { return reinstall(ctx, &person, agent, program) },
+		Tell: func(p installed.Problem, kept bool) {
+			fmt.Fprintln(a.Stderr, "reviewer:", p.Text)
+			if r.hub != nil {
+				r.hub.Publish(api.Event{Kind: api.EventChanged, T: time.Now().UnixMilli(), Harness: p.Agent, Reason: p.Text})
+			}
+			mu.Lock()
+			to := alerts
+			mu.Unlock()
+			if err := to.Send(&person, r.plain, p.About, p.Agent, p.Text, kept); err != nil {
+				fmt.Fprintln(a.Stderr, "reviewer: nobody was notified:", cli.Masked(err.Error()))
+			}
+		}}
+	if runtime.GOOS == "linux" { // elsewhere, hooks use no socket
+		r.watch.Restore = s.Restore
+	}
+	refresh()
+	if err := r.watch.Look(ctx); err != nil {
+		report(err)
+	}
+	go r.watch.Run(ctx, refresh, report)
+}
+
+// lookEvery is the time from one look at the installation to the next until guard.check_seconds was read.
+const lookEvery = 10 * time.Second
+
+// withHome gives a process that a hook started, which has no variables, the home directory of its user.
+func withHome(env func(string) string) func(string) string {
+	return func(name string) string {
+		if value := env(name); value != "" || name != "HOME" {
+			return value
+		}
+		who, err := user.Current()
+		if err != nil {
+			return ""
+		}
+		return who.HomeDir
+	}
+}
+
+// reinstall writes the managed hooks of an agent again, as `reviewer doctor --fix` does.
+func reinstall(ctx context.Context, a *cli.App, name, program string) error {
+	agent, known := settings.Find(name)
+	if !known {
+		return fmt.Errorf("%s is not an agent that this version knows", name)
+	}
+	quiet := *a
+	quiet.Stdout, quiet.Stderr = io.Discard, io.Discard
+	o := installOptions{layer: settings.LayerManaged, kept: true}
+	if !isHookClient(program) {
+		o.wish = unwanted
+	}
+	return install(ctx, &quiet, &term.Output{Format: term.Text, Formats: []string{term.Text}}, o, []settings.Agent{agent}, false)
+}
+
+// workspaces lists those whose policy is kept.
+func (r *resident) workspaces() (list []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for v := range r.policies {
+		if filepath.IsAbs(v.of) && !slices.Contains(list, v.of) {
+			list = append(list, v.of)
+		}
+	}
+	return list
 }
 
 // serveUnit writes the file of the service, or removes it, and prints the commands that complete it.

@@ -148,9 +148,19 @@ func printRemovals(w io.Writer, list []removal) error {
 
 // remove writes what is left, if anything changes, after a person has confirmed it.
 func remove(cmd *cobra.Command, a *cli.App, layer string, list []removal) error {
+	store, err := a.OpenStore()
+	if err != nil {
+		return err
+	}
+	known, err := store.Installation()
+	if err != nil {
+		return err
+	}
 	var changed []*removal
 	for i := range list {
-		if slices.ContainsFunc(list[i].edits, fileEdit.changes) {
+		// Hooks that somebody removed by hand are missed until a person says that they are to be gone.
+		missed := func(h engine.Hooks) bool { return h.Agent == list[i].Agent && h.Layer == layer }
+		if slices.ContainsFunc(list[i].edits, fileEdit.changes) || slices.ContainsFunc(known.Hooks, missed) {
 			changed = append(changed, &list[i])
 		}
 	}
@@ -161,11 +171,11 @@ func remove(cmd *cobra.Command, a *cli.App, layer string, list []removal) error 
 		return err
 	}
 	for _, d := range changed {
-		d.Changed = true
 		for _, e := range d.edits {
 			if !e.changes() {
 				continue
 			}
+			d.Changed = true
 			backup, err := e.Write(e.old, e.new)
 			if err != nil {
 				return fmt.Errorf("write settings: %w", err)
@@ -200,7 +210,7 @@ func agreed(ctx context.Context, a *cli.App, layer string, list []*removal) erro
 	if len(pins) == 0 {
 		pins[store.Dir] = nil
 	}
-	what := "the hooks of " + strings.Join(agents, ", ") + " in the " + layer + " settings are removed"
+	what := audit.Uninstalling(agents, layer)
 	for _, home := range slices.Sorted(maps.Keys(pins)) {
 		log, err := signed.Pinned(&audit.Store{Dir: home, Env: store.Env, Fingerprint: store.Fingerprint}, pins[home])
 		if err == nil {
@@ -220,7 +230,7 @@ func agreedIn(ctx context.Context, a *cli.App, log *audit.Store, layer, what str
 		if err != nil {
 			return err
 		}
-		return log.Note(ctx, engine.Note{What: "uninstall", Detail: "by " + by + ": " + what})
+		return log.Note(ctx, engine.Note{What: audit.NoteUninstalled, Detail: "by " + by + ": " + what})
 	}
 	known, _, err := log.PersonKey()
 	if err == nil {
@@ -238,7 +248,7 @@ func agreedIn(ctx context.Context, a *cli.App, log *audit.Store, layer, what str
 	if err != nil || known != nil {
 		return err
 	}
-	return log.Note(ctx, engine.Note{What: "uninstall", Detail: "by " + by + ": " + what})
+	return log.Note(ctx, engine.Note{What: audit.NoteUninstalled, Detail: "by " + by + ": " + what})
 }
 
 const uninstalling = "uninstalling reviewer"

@@ -2,8 +2,10 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -118,6 +120,38 @@ func (h *lockedChain) checkNew() error {
 	return &Damage{File: h.c.dir, What: fmt.Sprintf("the log of this session (chain %s) is missing: restore its folder, or begin a new "+
 		"session", gone)}
 }
+
+// Missing lists the sessions whose folder is gone although the ledger has no record that retention removed it.
+func (s *Store) Missing() ([]engine.SessionKey, error) {
+	opened := map[string]engine.SessionKey{}
+	for r, err := range s.Ledger() {
+		switch {
+		case err != nil:
+			return nil, err
+		case r.Open != nil && r.Open.Of != "":
+			opened[r.Open.Of] = engine.SessionKey{Harness: r.Harness, Session: r.Session}
+		case r.Note != nil && r.Note.What == notePurge && r.Seal != nil && strings.HasPrefix(r.Note.Detail, purgedWhole):
+			delete(opened, r.Seal.Chain)
+		}
+	}
+	var list []engine.SessionKey
+	for _, key := range opened {
+		files, err := chainFiles(s.sessionDir(key))
+		if err != nil {
+			return nil, err
+		}
+		if len(files) == 0 && !slices.Contains(list, key) {
+			list = append(list, key)
+		}
+	}
+	slices.SortFunc(list, func(a, b engine.SessionKey) int {
+		return cmp.Or(strings.Compare(a.Harness, b.Harness), strings.Compare(a.Session, b.Session))
+	})
+	return list, nil
+}
+
+// SessionsDir returns the folder of the sessions: whenever one is added or removed, its time changes.
+func (s *Store) SessionsDir() string { return filepath.Clean(s.sessionsDir()) }
 
 // repairOpen records a chain whose process ended between its first line and the
 // ledger entry. A chain of one line is rare, so the ledger is rarely read.

@@ -40,6 +40,8 @@ type choices struct {
 
 	policy []*engine.Record // what the ledger has about activations and trust files: notes, and signed acts
 	first  int64            // number of the record of the first key; 0: there is none
+
+	installation Installation
 }
 
 // given is a permission in a chain.
@@ -58,7 +60,8 @@ func (s *Store) choices() (*choices, error) {
 		return known, nil
 	}
 	known = &choices{from: s.Fingerprint, size: size,
-		stops: map[engine.SessionKey]StoppedChain{}, used: map[string]bool{}, given: map[given]bool{}}
+		stops: map[engine.SessionKey]StoppedChain{}, used: map[string]bool{}, given: map[given]bool{},
+		installation: Installation{Removed: map[[2]string]bool{}, Events: map[string]Event{}}}
 	number := int64(0)
 	for line, err := range lines(s.ledgerDir(), 0) {
 		if err != nil {
@@ -92,7 +95,8 @@ const (
 
 // concernsPeople reports whether a line may be a choice or a note that choices contain.
 func concernsPeople(line []byte) bool {
-	return slices.ContainsFunc([]string{`"control":{"do":"`, `"what":"` + NoteActivated, `"what":"` + NoteTrust, `"what":"` + NoteCodeSeen},
+	return slices.ContainsFunc([]string{`"control":{"do":"`, `"what":"` + NoteActivated, `"what":"` + NoteTrust, `"what":"` + NoteCodeSeen,
+		`"what":"install`, `"what":"` + NoteUninstalled},
 		func(s string) bool { return bytes.Contains(line, []byte(s)) })
 }
 
@@ -110,6 +114,9 @@ func (k *choices) add(r *engine.Record) {
 	case c.Of == "":
 		if k.acts = append(k.acts, r); c.Do == engine.ControlActivate || c.Do == engine.ControlTrust {
 			k.policy = append(k.policy, r)
+		}
+		if c.Do == engine.ControlUninstall {
+			k.installation.remove(c.Reason, func(string) bool { return true })
 		}
 	case history.PermitOf(c) != history.Permit{}:
 		k.given[given{c.Of, history.PermitOf(c)}] = true
@@ -150,6 +157,8 @@ func (k *choices) note(r *engine.Record) {
 		k.policy = append(k.policy, r)
 	case n.What == NoteCodeSeen:
 		k.seen = k.seen || k.now != nil && n.Detail == k.now.Fingerprint()
+	default:
+		k.installation.note(n, k.now != nil)
 	}
 }
 
@@ -275,6 +284,15 @@ func (k *choices) unbacked(h *history.State) string {
 		}
 	}
 	return ""
+}
+
+// Installation reads the ledger.
+func (s *Store) Installation() (*Installation, error) {
+	k, err := s.choices()
+	if err != nil {
+		return nil, err
+	}
+	return &k.installation, nil
 }
 
 // followLedger gives a session's chain the person's key, and refuses a chain that had one that the ledger never had.

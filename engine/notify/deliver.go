@@ -151,7 +151,7 @@ func (d *Deliverer) Takes(kind string) bool { return len(d.channels(Entry{Kind: 
 // channels returns where an entry is sent to.
 func (d *Deliverer) channels(e Entry) []Channel {
 	if e.Own == "" {
-		return slices.DeleteFunc(slices.Clone(d.Channels), func(c Channel) bool { return !d.When[c.Name()].takes(e.Kind) })
+		return slices.DeleteFunc(slices.Clone(d.Channels), func(c Channel) bool { return !d.When[c.Name()].Takes(e.Kind) })
 	}
 	if c := d.Own[e.Own]; c != nil {
 		return []Channel{c}

@@ -23,6 +23,7 @@ const (
 	KindTest         = "test"         // a person tests the channels
 	KindIntervention = "intervention" // the policy made a custom intervention of the organisation
 	KindApproval     = "approval"     // an action waits for a person's answer
+	KindInstallation = "installation" // the installation has changed
 	KindDigest       = "digest"       // several actions wait: one message for all; it is never in the spool
 )
 
@@ -30,7 +31,7 @@ const (
 type Entry struct {
 	V         int    `json:"v"`
 	ID        string `json:"id"`   // the idempotency key: the same for every attempt and channel
-	Kind      string `json:"kind"` // stop, test, intervention, approval, digest
+	Kind      string `json:"kind"` // stop, test, intervention, approval, installation, digest
 	Time      string `json:"time"` // of what happened, RFC 3339 in UTC
 	Title     string `json:"title"`
 	Text      string `json:"text"`

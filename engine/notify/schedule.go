@@ -21,12 +21,12 @@ type Schedule struct {
 	Quiet   Quiet
 }
 
-// takes reports whether a channel gets entries of a kind.
-func (s Schedule) takes(kind string) bool {
+// Takes reports whether a channel gets entries of a kind.
+func (s Schedule) Takes(kind string) bool {
 	switch kind {
 	case KindApproval:
 		return slices.Contains(s.About, AboutApprovals)
-	case KindStop:
+	case KindStop, KindInstallation:
 		return s.About == nil || slices.Contains(s.About, AboutStops)
 	}
 	return true

@@ -55,7 +55,10 @@ type Server struct {
 	HookClient string      // file of the client that hooks start, which counts as this program; empty: there is none
 	Stale      func() bool // reports whether the program was replaced; nil: never
 
-	listener net.Listener
+	mu       sync.Mutex
+	listener net.Listener // the current one
+	socket   os.FileInfo  // its file
+	ended    bool         // nothing listens any more
 	lock     *os.File
 	active   atomic.Int64
 	last     atomic.Int64 // time of the last request, nanoseconds
@@ -72,40 +75,115 @@ func (s *Server) Listen() error {
 	if err := fits(path); err != nil {
 		return err
 	}
-	if err := osfile.MkdirPrivate(filepath.Dir(path)); err != nil {
-		return err
-	}
-	if err := private(filepath.Dir(path)); err != nil {
-		return err
-	}
-	lock, err := osfile.OpenFile(filepath.Join(filepath.Dir(path), "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := lockFolder(path)
 	if err != nil {
 		return err
 	}
-	if err := osfile.TryLock(lock, osfile.Exclusive); err != nil {
-		_ = lock.Close() // nothing was written
-		if errors.Is(err, osfile.ErrLocked) {
-			return ErrRunning
-		}
-		return err
+	if err := s.bind(path); err != nil {
+		return errors.Join(err, lock.Close())
 	}
 	s.lock = lock
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, lock.Close())
-	}
-	if s.listener, err = net.Listen("unix", path); err != nil {
-		return errors.Join(err, lock.Close())
-	}
-	if err := errors.Join(os.Chmod(path, 0o600), reportSenders(s.listener)); err != nil {
-		return errors.Join(err, s.Close())
-	}
 	s.slots = make(chan struct{}, maxRequests)
 	s.last.Store(time.Now().UnixNano())
 	return nil
 }
 
+func lockOf(socket string) string { return filepath.Join(filepath.Dir(socket), "lock") }
+
+// lockFolder makes the folder of a socket, and locks it.
+func lockFolder(socket string) (*os.File, error) {
+	if err := osfile.MkdirPrivate(filepath.Dir(socket)); err != nil {
+		return nil, err
+	}
+	if err := private(filepath.Dir(socket)); err != nil {
+		return nil, err
+	}
+	lock, err := osfile.OpenFile(lockOf(socket), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := osfile.TryLock(lock, osfile.Exclusive); err != nil {
+		_ = lock.Close() // nothing was written
+		if errors.Is(err, osfile.ErrLocked) {
+			return nil, ErrRunning
+		}
+		return nil, err
+	}
+	return lock, nil
+}
+
+// bind replaces what is at the path of the socket by one of this process.
+func (s *Server) bind(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return err
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // by then, another file may be there
+	info, err := os.Lstat(path)
+	if err := errors.Join(err, os.Chmod(path, 0o600), reportSenders(l)); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s.listener, s.socket = l, info
+	return nil
+}
+
+// Restore listens again if the file of the socket is gone or is another one, and reports whether it was. If its folder is another
+// one, too, the lock in it is taken first: ErrRunning means that another process serves there by now.
+func (s *Server) Restore() (lost bool, err error) {
+	path := Socket(s.Home)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now, err := os.Lstat(path); s.ended || err == nil && os.SameFile(now, s.socket) {
+		return false, nil
+	}
+	if _, err := os.Stat(s.Home); err != nil {
+		return true, err // it is not created again
+	}
+	before := s.listener
+	held, err := s.lock.Stat()
+	if err != nil {
+		return true, err
+	}
+	if now, err := os.Lstat(lockOf(path)); err != nil || !os.SameFile(now, held) {
+		lock, err := lockFolder(path)
+		if err != nil {
+			return true, err
+		}
+		_ = s.lock.Close() // nothing was written
+		s.lock = lock
+	}
+	if err := s.bind(path); err != nil {
+		return true, err
+	}
+	return true, closed(before.Close())
+}
+
+// listening returns the current listener.
+func (s *Server) listening() net.Listener {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listener
+}
+
+// stop stops listening.
+func (s *Server) stop() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	return closed(s.listener.Close())
+}
+
 // Close stops listening and removes the socket.
-func (s *Server) Close() error { return errors.Join(closed(s.listener.Close()), s.lock.Close()) }
+func (s *Server) Close() error {
+	err := s.stop()
+	if now, e := os.Lstat(Socket(s.Home)); e == nil && os.SameFile(now, s.socket) {
+		err = errors.Join(err, os.Remove(Socket(s.Home)))
+	}
+	return errors.Join(err, s.lock.Close())
+}
 
 // Serve answers requests until the context ends, the program is replaced, or
 // there was none for the time of Idle and no program that started a client runs. Those that have begun are answered.
@@ -113,15 +191,19 @@ func (s *Server) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go s.watch(ctx, cancel)
-	stop := context.AfterFunc(ctx, func() { _ = s.listener.Close() }) // Close reports the error
+	stop := context.AfterFunc(ctx, func() { _ = s.stop() }) // Close reports the error
 	defer stop()
 	var open sync.WaitGroup
 	defer open.Wait()
 	for {
-		conn, err := s.listener.Accept()
+		l := s.listening()
+		conn, err := l.Accept()
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil
+			}
+			if l != s.listening() {
+				continue // it was restored
 			}
 			return err
 		}

@@ -207,3 +207,76 @@ func TestCallers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRestore: a process whose socket is gone, was replaced, or lost its folder listens again, unless another one serves there.
+func TestRestore(t *testing.T) {
+	s := &Server{}
+	home := serving(t, s)
+	if lost, err := s.Restore(); lost || err != nil {
+		t.Fatalf("nothing was lost: %v, %v", lost, err)
+	}
+	for what, lose := range map[string]func() error{
+		"removed":             func() error { return os.Remove(Socket(home)) },
+		"moved away":          func() error { return os.Rename(Socket(home), filepath.Join(home, "aside")) },
+		"a file in its place": func() error { return errors.Join(os.Remove(Socket(home)), os.WriteFile(Socket(home), nil, 0o600)) },
+		"without its folder":  func() error { return os.RemoveAll(filepath.Dir(Socket(home))) },
+		"without its lock":    func() error { return errors.Join(os.Remove(lockOf(Socket(home))), os.Remove(Socket(home))) },
+		"another socket": func() error {
+			err := os.Remove(Socket(home))
+			l, e := net.Listen("unix", Socket(home))
+			if e == nil {
+				t.Cleanup(func() { _ = l.Close() })
+			}
+			return errors.Join(err, e)
+		},
+	} {
+		if err := lose(); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if lost, err := s.Restore(); !lost || err != nil {
+			t.Errorf("%s: %v, %v", what, lost, err)
+		}
+		answers(t, home)
+		if err := (&Server{Home: home}).Listen(); !errors.Is(err, ErrRunning) {
+			t.Errorf("%s: another process can listen: %v", what, err)
+		}
+	}
+	if err := os.RemoveAll(filepath.Dir(Socket(home))); err != nil {
+		t.Fatal(err)
+	}
+	other := &Server{}
+	other.Home = home
+	serving(t, other)
+	if _, err := s.Restore(); !errors.Is(err, ErrRunning) {
+		t.Errorf("another process serves there: %v", err)
+	}
+	answers(t, home)
+}
+
+// TestRestoreAfterTheEnd: a process that ended, or whose state directory is gone, makes no socket.
+func TestRestoreAfterTheEnd(t *testing.T) {
+	dir, err := os.MkdirTemp("", "r") // short, for the socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	s := &Server{Home: filepath.Join(dir, "state")}
+	if err := s.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(s.Home, filepath.Join(dir, "aside")); err != nil {
+		t.Fatal(err)
+	}
+	if lost, err := s.Restore(); !lost || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a state directory: %v, %v", lost, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if lost, err := s.Restore(); lost || err != nil {
+		t.Errorf("after the end: %v, %v", lost, err)
+	}
+	if _, err := os.Lstat(s.Home); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the state directory is there again: %v", err)
+	}
+}

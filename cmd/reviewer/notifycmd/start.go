@@ -1,6 +1,8 @@
 package notifycmd
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -98,4 +100,36 @@ func first(store *audit.Store, key engine.SessionKey, id string) bool {
 		return err == nil && incident.Stops(rec)
 	}
 	return false
+}
+
+// Alerts are the channels through which people are told about the installation: those for stops.
+type Alerts struct {
+	channels []notify.Channel
+	limit    time.Duration // of one attempt
+}
+
+// AlertsOf reads the settings.
+func AlertsOf(a *cli.App, home string) (Alerts, error) {
+	to, err := configuration(a, home)
+	other := func(c notify.Channel) bool { return !to.when[c.Name()].Takes(notify.KindInstallation) }
+	return Alerts{slices.DeleteFunc(to.channels, other), to.plan.Timeout}, err
+}
+
+// Send tells people something about a part of the installation, and of an agent if it concerns only one. kept: the state
+// directory is there, so that its spool can be used; otherwise each channel gets it once.
+func (l Alerts) Send(a *cli.App, store *audit.Store, part, agent, text string, kept bool) error {
+	if len(l.channels) == 0 {
+		return nil
+	}
+	now := time.Now()
+	e := notify.Entry{V: notify.EntryVersion, ID: fmt.Sprintf("installation-%.16s-%d", engine.HexSum([]byte(text)), now.Unix()),
+		Kind: notify.KindInstallation, Time: now.UTC().Format(time.RFC3339), Harness: agent,
+		Title: "reviewer: the installation has changed (" + part + ")", Text: text, Next: "reviewer doctor"}
+	if kept {
+		return Ask(a, store, e)
+	}
+	for _, c := range l.channels {
+		go func() { _ = notify.Send(context.Background(), c, e, l.limit) }() // there is no log in which a failure could be noted
+	}
+	return nil
 }

@@ -2,6 +2,10 @@ package notifycmd
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -252,4 +256,49 @@ func (w waiting) Send(context.Context, notify.Entry) error {
 	<-w.hold
 	<-w.hold
 	return nil
+}
+
+// TestAlerts: the channels for stops get what people are told about the installation, through the spool, or without it if the
+// state directory is gone; that is not made again.
+func TestAlerts(t *testing.T) {
+	got := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- r.URL.Path + " " + string(body)
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	store := &audit.Store{Dir: filepath.Join(dir, "state")}
+	file := filepath.Join(store.Dir, "policy", "settings.yaml")
+	text := "interventions:\n  notification_channels:\n" +
+		"    - {name: team, kind: webhook, url: '" + server.URL + "/team'}\n" +
+		"    - {name: phone, kind: webhook, url: '" + server.URL + "/phone', about: [approvals]}\n"
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	started := 0
+	a := &cli.App{Home: store.Dir, Detach: func(...string) error { started++; return nil }}
+	a.Env = func(name string) string { return map[string]string{"HOME": dir}[name] }
+	alerts, err := AlertsOf(a, store.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := alerts.Send(a, store, "settings", "codex", "the hooks were removed", true); err != nil || started != 1 || !Waiting(store) || len(got) > 0 {
+		t.Errorf("with a state directory: %v, %d processes started, waiting: %v, %d sent", err, started, Waiting(store), len(got))
+	}
+	if err := os.RemoveAll(store.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := alerts.Send(a, store, "state", "", "the state directory is gone", false); err != nil || started != 1 {
+		t.Errorf("without a state directory: %v, %d processes started", err, started)
+	}
+	if message := <-got; !strings.HasPrefix(message, "/team ") || !strings.Contains(message, "the state directory is gone") {
+		t.Errorf("sent %s", message)
+	}
+	if _, err := os.Lstat(store.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the state directory is there again: %v", err)
+	}
 }

@@ -10,12 +10,13 @@ const (
 	EventEnded    = "question_ended"    // the session was stopped, or the policy or a file has changed since the approval
 	EventDecision = "decision"          // an agent was answered
 	EventStop     = "stop"              // a session was stopped
+	EventChanged  = "installation"      // the installation has changed
 	EventMissed   = "missed"            // events were left out: list the questions again
 )
 
 // EventKinds lists the kinds of events.
 func EventKinds() []string {
-	return []string{EventOpened, EventAnswered, EventExpired, EventEnded, EventDecision, EventStop, EventMissed}
+	return []string{EventOpened, EventAnswered, EventExpired, EventEnded, EventDecision, EventStop, EventChanged, EventMissed}
 }
 
 // Event is the data of a Server-Sent Event. It contains no arguments of calls.
@@ -28,5 +29,5 @@ type Event struct {
 	State    approval.State `json:"state,omitempty"`    // of the question
 	Until    int64          `json:"until,omitempty"`    // opened: without an answer by then the call is denied
 	Decision string         `json:"decision,omitempty"` // what the agent was told
-	Reason   string         `json:"reason,omitempty"`   // of a stop
+	Reason   string         `json:"reason,omitempty"`   // of a stop; what happened to the installation
 }
