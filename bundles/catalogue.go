@@ -16,7 +16,8 @@ type Entry struct {
 	Description string   `json:"description,omitempty"`
 	Severity    string   `json:"severity"`
 	Decision    string   `json:"decision,omitempty"` // empty: it is a finding only
-	Harm        string   `json:"harm,omitempty"`     // of a block: what the call would do, one of engine.Harms
+	Harm        string   `json:"harm,omitempty"`     // what the call would do, one of engine.Harms, or none
+	Limit       bool     `json:"limit,omitempty"`    // it excludes calls whatever they do
 	Unattended  string   `json:"unattended,omitempty"`
 	Message     string   `json:"message,omitempty"`
 	Remediation string   `json:"remediation,omitempty"`
@@ -41,7 +42,7 @@ func (e *Effective) Catalogue() []Entry {
 			file, line, _ := r.Spot("id", 0, 0)
 			all = append(all, Entry{
 				ID: r.ID, Family: familyOf(file), Title: r.Title, Description: r.Description, Severity: r.Severity,
-				Decision: r.Decision, Harm: r.Harm, Unattended: r.Unattended, Message: r.Message, Remediation: r.Remediation, References: r.References, Tags: r.Tags,
+				Decision: r.Decision, Harm: e.Harm(r.Harm), Limit: r.Limit, Unattended: r.Unattended, Message: r.Message, Remediation: r.Remediation, References: r.References, Tags: r.Tags,
 				Layer: l.Layer, Overridable: r.Overridable, Enforcement: e.enforcement(l.Layer, r), File: file, Line: line,
 			})
 		}
@@ -111,11 +112,9 @@ The rules of the built-in policy. ` + "`reviewer policy rules`" + ` lists the ac
 enforcement; ` + "`reviewer policy explain`" + ` shows for a call which rules fired, and which narrowly
 missed.
 
-A rule that blocks names the harm of the call: loss (something is permanently lost), secret (a
-secret, or other data, is disclosed), code (code of unknown origin runs), guard (reviewer itself,
-or another safeguard of the machine, is affected), place (a place or service that is off limits), policy
-(forbidden by policy or by the user), limit (a limit on the session does not permit the call), repeat (another attempt at
-what was denied).
+A rule that can hold up a call names the call's harm; [decisions.md](decisions.md) lists the harms. A limit
+excludes calls whatever they do. none: the rule is about the course of the session, and not about a
+harm of the call.
 
 An overridable rule can be lifted by an exception in the layers that it names. The tag
 *essential* marks the rules that remain with ` + "`rules: {builtin: essential}`" + `; other tags name the
@@ -145,7 +144,7 @@ func (r Entry) markdown() string {
 		does = "finding"
 	}
 	if r.Harm != "" {
-		does += " (" + r.Harm + ")"
+		does += " (" + r.Harm + map[bool]string{true: ", a limit"}[r.Limit] + ")"
 	}
 	text := fmt.Sprintf("\n### `%s`: %s\n\n**%s**, %s.", r.ID, plainText(r.Title), does, r.Severity)
 	if r.Description != "" {

@@ -156,16 +156,52 @@ func (e *Effective) CheckRules() []*engine.Problem {
 				list = append(list, problem(r.at("unattended").in(l.Layer), "rule.unattended",
 					"rule %s cannot have unattended: allow: %s", r.ID, why))
 			}
-			if r.Harm != "" && r.Decision != string(engine.Block) {
-				list = append(list, problem(r.at("harm").in(l.Layer), "rule.harm",
-					"rule %s names a harm, but only a rule whose decision is block may have one", r.ID))
-			}
+			list = append(list, e.checkHarm(l, r)...)
 		}
 		for _, a := range l.Access {
 			list = append(list, a.check(l)...)
 		}
 	}
 	return append(list, e.PointlessSettings()...)
+}
+
+// checkHarm reports a harm that is missing, has no meaning, or is named by an earlier word. The built-in
+// policy names the harm of each rule that can hold up a call; at run time other rules without one count
+// as closed.
+func (e *Effective) checkHarm(l *Bundle, r Rule) []*engine.Problem {
+	at := r.at(cmp.Or(map[bool]string{true: "harm"}[r.Harm != ""], "decision")).in(l.Layer)
+	now := e.Harm(r.Harm)
+	switch {
+	case r.Harm == "" && slices.Contains(holding(), engine.Verdict(r.Decision)):
+		p := problem(at, "rule.no_harm", "rule %s can hold up a call and names no harm, so it counts as %s; add harm, one of %s",
+			r.ID, engine.HarmClosed, strings.Join(engine.Harms(), ", "))
+		p.Warning = l.Layer != Base
+		return []*engine.Problem{p}
+	case r.Harm != "" && r.Decision != string(engine.Warn) && !slices.Contains(holding(), engine.Verdict(r.Decision)):
+		return []*engine.Problem{problem(at, "rule.harm",
+			"rule %s names a harm, but only a rule whose decision is warn, modify, ask or block may have one", r.ID)}
+	case r.Limit && now != "" && now != engine.HarmClosed:
+		return []*engine.Problem{problem(r.at("limit").in(l.Layer), "rule.harm",
+			"rule %s is a limit, which excludes calls whatever they do, but names the harm %s; write harm: closed, or remove limit", r.ID, r.Harm)}
+	case now != r.Harm:
+		write := now
+		if r.Harm == engine.HarmLimit && !r.Limit {
+			write += ", and below it limit: true"
+		}
+		return []*engine.Problem{warning(at, "rule.former_harm", "harm: %s is an earlier word; write harm: %s", r.Harm, write)}
+	}
+	return nil
+}
+
+// holding lists the decisions by which a rule can hold up a call: a call that cannot run in a safer form
+// is asked about.
+func holding() []engine.Verdict { return []engine.Verdict{engine.Modify, engine.Ask, engine.Block} }
+
+// Harm returns today's word for the harm that a rule names.
+func (e *Effective) Harm(word string) string {
+	former, _ := e.Settings["former_harms"].(map[string]any)
+	now, _ := former[word].(string)
+	return cmp.Or(now, word)
 }
 
 func problem(at position, code, format string, args ...any) *engine.Problem {

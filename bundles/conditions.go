@@ -34,7 +34,8 @@ type Rule struct {
 	// Decision of the rule; absent: the condition is a finding that other rules
 	// can use.
 	Decision string `json:"decision,omitempty" yaml:"decision"`
-	Harm     string `json:"harm,omitempty" yaml:"harm"` // harm that the call does; required where decision is block
+	Harm     string `json:"harm,omitempty" yaml:"harm"`   // harm of the call; required where the decision is modify, ask or block
+	Limit    bool   `json:"limit,omitempty" yaml:"limit"` // the rule is a limit, which excludes calls whatever they do; its harm is closed
 	// allow: where nobody can be asked, ask becomes a warning if all effects are known, in scope,
 	// reversible and local.
 	Unattended  string   `json:"unattended,omitempty" yaml:"unattended"`
@@ -106,7 +107,7 @@ func (Rule) Vocabulary(key string) []string {
 	case "decision":
 		return engine.Verdicts()
 	case "harm":
-		return engine.Harms()
+		return engine.RuleHarms()
 	case "unattended":
 		return []string{string(engine.Allow)}
 	case "enforcement":
@@ -294,7 +295,8 @@ type RegoFinding struct {
 	Severity    string   `json:"severity,omitempty"`    // how bad it is; absent, and not set by a row: medium
 	Message     string   `json:"message,omitempty"`     // what the agent is told; a template with placeholders
 	Remediation string   `json:"remediation,omitempty"` // safer way, for the agent; a template with placeholders
-	Harm        string   `json:"harm,omitempty"`        // harm that the call does; only with the decision block
+	Harm        string   `json:"harm,omitempty"`        // harm of the call, of a rule that warns, modifies, asks or blocks
+	Limit       bool     `json:"limit,omitempty"`       // the rule is a limit, which excludes calls whatever they do
 	Unattended  string   `json:"unattended,omitempty"`  // allow: where nobody can be asked, ask becomes a warning, as in rows
 	Enforcement string   `json:"enforcement,omitempty"` // enforcement of the rule: observe, warn or enforce; absent: the row or the settings decide
 	Overridable []string `json:"overridable,omitempty"` // layers that may make exceptions to the rule

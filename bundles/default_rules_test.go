@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // control is an entry of a framework that a rule is a part of.
@@ -34,7 +36,8 @@ func TestDefaultRulesAreComplete(t *testing.T) {
 				t.Errorf("%s:%d: rule %s has no %s", r.File, r.Line, r.ID, what)
 			}
 		}
-		if (r.Decision == "block") != (r.Harm != "") {
+		holds := slices.Contains([]string{"modify", "ask", "block"}, r.Decision)
+		if known := slices.Contains(append(engine.Harms(), engine.HarmNone), r.Harm); holds && !known || !holds && r.Harm != "" {
 			t.Errorf("%s:%d: rule %s says %s, and its harm is %q", r.File, r.Line, r.ID, r.Decision, r.Harm)
 		}
 		if !slices.ContainsFunc(r.Tags, control.MatchString) {
@@ -66,6 +69,32 @@ func TestDefaultRulesSayDifferentThings(t *testing.T) {
 				t.Errorf("%s and %s both say %q", other, r.ID, text)
 			}
 			said[text] = r.ID
+		}
+	}
+}
+
+// The policy explains each earlier word for a harm by one of today, and each of today is the harm of a rule.
+func TestFormerHarms(t *testing.T) {
+	base, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Assemble(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	today := append(engine.Harms(), engine.HarmNone)
+	for _, word := range engine.FormerHarms() {
+		if now := e.Harm(word); now == word || !slices.Contains(today, now) {
+			t.Errorf("%s means %q; want one of %q", word, now, today)
+		}
+	}
+	for _, word := range today {
+		if now := e.Harm(word); now != word {
+			t.Errorf("%s is a word of today, and means %q", word, now)
+		}
+		if !slices.ContainsFunc(base.Rules, func(r Rule) bool { return r.Harm == word }) {
+			t.Errorf("no rule has the harm %s", word)
 		}
 	}
 }

@@ -334,6 +334,9 @@ func (r Rule) row() map[string]any {
 			row[field[0]] = field[1]
 		}
 	}
+	if r.Limit {
+		row["limit"] = true
+	}
 	if r.Hysteresis != nil {
 		row["hysteresis"] = float64(*r.Hysteresis)
 	}

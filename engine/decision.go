@@ -1,6 +1,9 @@
 package engine
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Verdict is the treatment of a call, from the mildest to the strictest.
 type Verdict string
@@ -19,22 +22,42 @@ func Verdicts() []string {
 	return []string{string(Allow), string(Warn), string(Modify), string(Ask), string(Block)}
 }
 
-// The harms that a blocking rule can name for a call.
+// The harms that a rule can name for a call.
 const (
-	HarmLoss   = "loss"   // something is lost irrecoverably
-	HarmSecret = "secret" // a secret, or other data, is disclosed
-	HarmCode   = "code"   // code of unknown origin runs
-	HarmGuard  = "guard"  // reviewer itself, or another safeguard, is affected
-	HarmPlace  = "place"  // a place or a service that is off limits
-	HarmPolicy = "policy" // something that an organisation or a person forbade, regardless of its effects; also where a rule names no harm
-	HarmLimit  = "limit"  // no harm in the call itself: a limit on the session excludes it
-	HarmRepeat = "repeat" // no harm in the call itself: it has the effect of a denied call in another way
+	HarmLoss        = "loss"         // content that exists nowhere else is lost
+	HarmExposure    = "exposure"     // a secret, or other data, reaches somebody who should not have it
+	HarmForeignCode = "foreign_code" // code runs that comes neither from the user nor from the project's version control
+	HarmUnread      = "unread"       // what the call does cannot be determined
+	HarmHold        = "hold"         // something acts later without the user, or rights are widened
+	HarmOutward     = "outward"      // others see it, or production changes
+	HarmMachine     = "machine"      // the machine, its protections or other people's processes are affected
+	HarmForbidden   = "forbidden"    // the user, or a standing instruction, said no
+	HarmAnswered    = "answered"     // it answers a question, or skips a warning, that was meant for a person
+	HarmClosed      = "closed"       // an access list, a closed place, a limit or an organisation's own rule excludes it, regardless of its effects; also where a rule names no harm
+	HarmGuard       = "guard"        // reviewer itself, or another safeguard, is affected
 )
 
-// Harms lists the harms that a blocking rule may name.
+// Harms lists the harms of calls.
 func Harms() []string {
-	return []string{HarmLoss, HarmSecret, HarmCode, HarmGuard, HarmPlace, HarmPolicy, HarmLimit, HarmRepeat}
+	return []string{HarmLoss, HarmExposure, HarmForeignCode, HarmUnread, HarmHold, HarmOutward, HarmMachine, HarmForbidden, HarmAnswered,
+		HarmClosed, HarmGuard}
 }
+
+// What a rule may name instead of a harm, and what a session counts as one.
+const (
+	HarmNone   = "none"   // of a rule about the course of the session: the call itself does no harm that this rule knows of
+	HarmLimit  = "limit"  // a session's count of denials by a limit (RuleResult.Limit); earlier versions had it as a harm
+	HarmPolicy = "policy" // what earlier versions counted where a rule named no harm
+)
+
+// FormerHarms lists the words for harms of earlier versions. Layers may still use them; the policy says
+// what they mean today (former_harms), and records keep the words of their time.
+func FormerHarms() []string {
+	return []string{"secret", "code", "place", HarmPolicy, HarmLimit, "repeat"}
+}
+
+// RuleHarms lists the words that a rule may use.
+func RuleHarms() []string { return slices.Concat(Harms(), []string{HarmNone}, FormerHarms()) }
 
 // Strictness orders verdicts: 0 for allow to 4 for block. An unknown word
 // counts as block.
@@ -107,7 +130,8 @@ type RuleResult struct {
 	Severity    string  `json:"severity,omitempty"`
 	Message     string  `json:"message,omitempty"`
 	Enforcement string  `json:"enforcement,omitempty"` // observe or warn where it is not enforce
-	Harm        string  `json:"harm,omitempty"`        // of a block: what the call would do, one of Harms; empty in records of earlier versions
+	Harm        string  `json:"harm,omitempty"`        // of a modify, ask or block: what the call would do, one of Harms, or none; earlier versions recorded it of a block only, with the words of FormerHarms
+	Limit       bool    `json:"limit,omitempty"`       // the rule is a limit, which excludes calls whatever they do
 }
 
 // MessageRuleIDs returns the ids of the rules whose message the agent was given: those

@@ -88,7 +88,8 @@ type SessionFacts struct {
 	// Harms of the latest denials of denied_in_row, oldest first, back to the last
 	// one that named no harm.
 	DeniedHarms []string `json:"denied_harms,omitempty"`
-	// Denials so far by the harm that their rule names; "policy" where it names none.
+	// Denials so far by the harm that their rule names, or limit where it is a limit. Records of earlier
+	// versions count with the words of their time.
 	DeniedBy map[string]int64 `json:"denied_by,omitempty"`
 }
 
@@ -183,7 +184,7 @@ type DenialFacts struct {
 	Refused int64 `json:"refused"` // a person refused a call with such an effect
 
 	// How many actions ago a call was denied that had an effect at least as strong
-	// on the same target, by the harm that the denying rule names. Harms without a
+	// on the same target, by the harm that the denying rule names, or limit where it is a limit. Harms without a
 	// denial are left out, and so are calls that were denied by their scores, or
 	// because nobody could be asked.
 	Harms map[string]int64 `json:"harms"`

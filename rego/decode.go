@@ -154,7 +154,7 @@ func (d *document) rules() []engine.RuleResult {
 		r := &document{obj: obj}
 		out = append(out, engine.RuleResult{
 			ID: r.text("id"), Decision: engine.Verdict(r.text("decision")), Severity: r.text("severity"),
-			Message: r.text("message"), Enforcement: r.text("enforcement"), Harm: r.text("harm"),
+			Message: r.text("message"), Enforcement: r.text("enforcement"), Harm: r.text("harm"), Limit: r.flag("limit"),
 		})
 		d.take("rules", r)
 	})

@@ -189,7 +189,7 @@ func encodable(u reflect.Type) error {
 func TestDecode(t *testing.T) {
 	const full = `{
 		"decision": "block", "enforced": "warn", "reason": "r", "reasons": ["r", "s"], "explanation": "e", "text": "t", "grant": true,
-		"rules": [{"id": "a", "decision": "block", "severity": "high", "message": "m", "enforcement": "warn", "harm": "loss"}],
+		"rules": [{"id": "a", "decision": "block", "severity": "high", "message": "m", "enforcement": "warn", "harm": "closed", "limit": true}],
 		"risk": {"score": 0.5, "level": "low", "factors": ["f"]},
 		"rationality": {"score": 0.6, "level": "medium", "components": {"c": 1}, "issues": ["i"], "suggestions": ["s"]},
 		"side_effects": {"severity": "low", "reversible": true, "kinds": ["k"], "mitigations": ["m"]},
@@ -202,7 +202,7 @@ func TestDecode(t *testing.T) {
 	}
 	want := engine.Decision{
 		Decision: engine.Block, Enforced: engine.Warn, Reason: "r", Reasons: []string{"r", "s"}, Explanation: "e", Text: "t", Grant: true,
-		Rules:       []engine.RuleResult{{ID: "a", Decision: engine.Block, Severity: "high", Message: "m", Enforcement: "warn", Harm: "loss"}},
+		Rules:       []engine.RuleResult{{ID: "a", Decision: engine.Block, Severity: "high", Message: "m", Enforcement: "warn", Harm: "closed", Limit: true}},
 		Risk:        &engine.Risk{Score: 0.5, Level: "low", Factors: []string{"f"}},
 		Rationality: &engine.Rationality{Score: 0.6, Level: "medium", Components: map[string]float64{"c": 1}, Issues: []string{"i"}, Suggestions: []string{"s"}},
 		SideEffects: &engine.SideEffects{Severity: "low", Reversible: true, Kinds: []string{"k"}, Mitigations: []string{"m"}},

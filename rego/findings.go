@@ -238,7 +238,7 @@ func partsRead(t *ast.Term) (list []*ast.Term) {
 
 // strictest are the values of fields that cannot be made.
 var strictest = map[string]*ast.Term{
-	"decision": ast.StringTerm(string(engine.Block)), "severity": ast.StringTerm("critical"), "harm": ast.StringTerm("policy"),
+	"decision": ast.StringTerm(string(engine.Block)), "severity": ast.StringTerm("critical"), "harm": ast.StringTerm(engine.HarmPolicy), "limit": ast.BooleanTerm(false),
 	"remediation": ast.StringTerm(""), "enforcement": ast.StringTerm(""), "unattended": ast.StringTerm(""), "overridable": ast.ArrayTerm(),
 }
 

@@ -2,6 +2,7 @@ package rego
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -62,7 +63,7 @@ func interventionQuestions() []question {
 			q.in.Phase, q.in.Session.Busy, q.in.Event.Result = engine.PhasePost, 2500, &engine.ResultFacts{MS: 2500}
 		}),
 		about("deny_workaround"), about("deny_workaround", past(made("deny_workaround", engine.SoftCorrection, 130, helped))),
-		about("exfiltration", func(q *question) { q.in.Session.DeniedHarms = []string{engine.HarmSecret, engine.HarmSecret} }),
+		about("exfiltration", func(q *question) { q.in.Session.DeniedHarms = []string{engine.HarmExposure, engine.HarmExposure} }),
 		about("exfiltration", func(q *question) { q.in.Session.Denials = 19 }),
 	}
 	resumed := func(mode, tool string, a engine.Action) question {
@@ -165,7 +166,7 @@ func stoppedQuestions() []question {
 		in(engine.PhasePrompt, func(s *engine.SessionFacts) { s.Aborted = true }),
 		in(engine.PhasePre, func(s *engine.SessionFacts) { s.StopHeard = true }),
 	}
-	for _, harm := range engine.Harms() {
+	for _, harm := range slices.Concat(engine.Harms(), []string{engine.HarmLimit, engine.HarmNone}, engine.FormerHarms()) {
 		list = append(list, in(engine.PhasePrompt, func(s *engine.SessionFacts) { s.StopRule, s.StopHarm = "says_block", harm }))
 	}
 	return list

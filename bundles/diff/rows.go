@@ -113,6 +113,12 @@ func ruleRows(e *bundles.Effective) map[string]*ruleRow {
 			}
 			parts := partsOf(r, "id")
 			parts["kind"], parts["layer"] = kind, l.Layer
+			if r.Harm != "" {
+				parts["harm"] = e.Harm(r.Harm)
+			}
+			if r.Harm == engine.HarmLimit {
+				parts["limit"] = true
+			}
 			all[r.ID] = &ruleRow{r, row{kind, l.Layer, r.Place("id", 0), parts}}
 		}
 	}
@@ -153,9 +159,6 @@ func (r *ruleRow) restrains() bool {
 	return r.Decision == "" && r.Pattern()
 }
 
-// defaultHarm is the harm of a rule that names none.
-const defaultHarm = "policy"
-
 func (r *ruleRow) blocks() bool { return r.Decision == string(engine.Block) }
 
 // ruleJudge returns the judge for parts of a rule that is in both policies.
@@ -164,8 +167,9 @@ func ruleJudge(was, is *ruleRow) judge {
 		switch part {
 		case "title", "description", "message", "remediation", "references", "details", "examples":
 			return Unaffected
-		case "harm":
-			if orWord(x, defaultHarm) == orWord(y, defaultHarm) || !was.blocks() || !is.blocks() {
+		case "harm", "limit":
+			same := part == "harm" && orWord(x, engine.HarmClosed) == orWord(y, engine.HarmClosed)
+			if same || !was.blocks() || !is.blocks() {
 				return Unaffected // it is used to recognise workarounds of a denial
 			}
 			return Undecided

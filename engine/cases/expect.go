@@ -21,6 +21,7 @@ type Expect struct {
 	// What the agent is told to do: milder than the decision where the policy only observes.
 	Answer       engine.Verdict    `json:"answer,omitempty"`
 	Rule         string            `json:"rule,omitempty"`          // first rule that fired
+	Harm         string            `json:"harm,omitempty"`          // harm that the first rule names
 	Rules        []string          `json:"rules,omitempty"`         // rules that fired; others may have fired too
 	RulesExactly []string          `json:"rules_exactly,omitempty"` // rules that fired and no others, in any order
 	NotRules     []string          `json:"not_rules,omitempty"`     // rules that did not fire
@@ -167,6 +168,11 @@ func (c *comparison) rules(e *Expect, d *engine.Decision) {
 	if e.Rule != "" && (len(ids) == 0 || ids[0] != e.Rule) {
 		c.differs("rule", e.Rule+" first", strings.Join(ids, ", "))
 	}
+	var first engine.RuleResult
+	if len(d.Rules) > 0 {
+		first = d.Rules[0]
+	}
+	c.same("harm", e.Harm, first.Harm)
 	c.among("rules", e.Rules, ids)
 	c.none("not_rules", e.NotRules, ids)
 	c.exactly("rules_exactly", e.RulesExactly, ids)

@@ -16,7 +16,7 @@ func pushed() *engine.Record {
 		Findings: []engine.Finding{{ID: "git_force_push", Level: "high"}},
 		Decision: &engine.Decision{
 			Decision: engine.Modify, Enforced: engine.Modify, Reason: "High risk action", Reasons: []string{"High risk action", "A force push"},
-			Rules: []engine.RuleResult{{ID: "git_force_push", Decision: engine.Modify, Message: "A force push"}, {ID: "warn_external_network", Decision: engine.Warn}},
+			Rules: []engine.RuleResult{{ID: "git_force_push", Decision: engine.Modify, Message: "A force push", Harm: "outward"}, {ID: "warn_external_network", Decision: engine.Warn}},
 			Risk:  &engine.Risk{Score: 0.8, Level: "high", Factors: []string{"reversibility"}}, Rationality: &engine.Rationality{Score: 0.6, Level: "medium"},
 			SideEffects: &engine.SideEffects{Severity: "medium"}, Alternatives: []string{"push with --force-with-lease"},
 			Obligations: []string{"checkpoint"}, Intervention: &engine.Intervention{Kind: "emergency_stop"}, Text: "it ran in another form ({id})",
@@ -45,6 +45,7 @@ func TestCompare(t *testing.T) {
 		{"decision", "modify", "allow", "modify"},
 		{"answer", "modify", "block", "modify"},
 		{"rule", "git_force_push", "warn_external_network", "git_force_push, warn_external_network"},
+		{"harm", "outward", "loss", "outward"},
 		{"rules", "[warn_external_network]", "[git_discard]", "git_force_push, warn_external_network"},
 		{"rules", "[git_force_push]", "[]", "git_force_push, warn_external_network"},
 		{"rules_exactly", "[warn_external_network, git_force_push]", "[git_force_push]", "git_force_push, warn_external_network"},
@@ -151,7 +152,7 @@ settings: {grant: true}
 layers: {project: {a.rego: x}}
 events:
   - {tool: Bash, args: {command: ls}, asks: true, result: {failed: f, output: o}, times: 2, at: +1s, mode: m, cwd: c, agent: a, files: {a: b},
-     expect: {decision: allow, answer: allow, rule: r, rules: [r], rules_exactly: [r], not_rules: [r], findings: [r], not_findings: [r], levels: {r: high},
+     expect: {decision: allow, answer: allow, rule: r, harm: h, rules: [r], rules_exactly: [r], not_rules: [r], findings: [r], not_findings: [r], levels: {r: high},
        reason: r, reasons: [r], text: t, alternative: a, risk: {level: l, above: 1, below: 1, factors: [f]}, rationality: {level: l},
        side_effects: s, rewritten: r, obligations: [o], changes: [p], not_changes: [p], intervention: i, source: s, granted: reads, failure: f}}
 `)[0]

@@ -106,8 +106,8 @@ func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DenialFa
 	return f
 }
 
-// harmOf returns the harm named by the first rule that denied a call for what it does, or else for
-// a limit on the session. A call that was denied by its scores, or because nobody could be asked,
+// harmOf returns the harm named by the first rule that denied a call for what it does, or else
+// HarmLimit for a limit on the session. A call that was denied by its scores, or because nobody could be asked,
 // has none: that is too little to treat later calls as another way to the same harm.
 func harmOf(r *engine.Record) string {
 	if r.Decision == nil {
@@ -115,8 +115,12 @@ func harmOf(r *engine.Record) string {
 	}
 	harm := ""
 	for _, rule := range r.Decision.Rules {
-		if rule.Decision == engine.Block && rule.Enforcement == "" && (harm == "" || harm == engine.HarmLimit) {
-			harm = cmp.Or(rule.Harm, engine.HarmPolicy)
+		if rule.Decision != engine.Block || rule.Enforcement != "" || harm != "" && harm != engine.HarmLimit {
+			continue
+		}
+		harm = cmp.Or(rule.Harm, engine.HarmPolicy)
+		if rule.Limit {
+			harm = engine.HarmLimit
 		}
 	}
 	return harm
@@ -125,7 +129,7 @@ func harmOf(r *engine.Record) string {
 // countHarm counts a denial by its harm; one of a question that nobody could answer
 // names none.
 func (h *State) countHarm(harm string) {
-	if !slices.Contains(engine.Harms(), harm) {
+	if !slices.Contains(engine.RuleHarms(), harm) {
 		return
 	}
 	if h.DeniedBy == nil {

@@ -115,30 +115,43 @@ func TestDeniedHarms(t *testing.T) {
 	block := func(harm string) engine.RuleResult {
 		return engine.RuleResult{ID: "r", Decision: engine.Block, Harm: harm}
 	}
+	limit := block(engine.HarmClosed)
+	limit.Limit = true
 	watched := block(engine.HarmLoss)
 	watched.Enforcement = "observe"
 	for name, test := range map[string]struct {
 		rules []engine.RuleResult
 		want  map[string]int64
 	}{
-		"by its scores":               {nil, map[string]int64{}},
-		"a question nobody answers":   {[]engine.RuleResult{{ID: "r", Decision: engine.Ask}}, map[string]int64{}},
-		"a rule that is not enforced": {[]engine.RuleResult{watched}, map[string]int64{}},
-		"a rule that names one":       {[]engine.RuleResult{block(engine.HarmLoss)}, map[string]int64{engine.HarmLoss: 1}},
-		"a rule that names none":      {[]engine.RuleResult{block("")}, map[string]int64{engine.HarmPolicy: 1}},
-		"the first that is enforced":  {[]engine.RuleResult{watched, block(engine.HarmCode), block(engine.HarmLoss)}, map[string]int64{engine.HarmCode: 1}},
+		"by its scores":                {nil, map[string]int64{}},
+		"a question nobody answers":    {[]engine.RuleResult{{ID: "r", Decision: engine.Ask}}, map[string]int64{}},
+		"a rule that is not enforced":  {[]engine.RuleResult{watched}, map[string]int64{}},
+		"a rule that names one":        {[]engine.RuleResult{block(engine.HarmLoss)}, map[string]int64{engine.HarmLoss: 1}},
+		"a rule that names none":       {[]engine.RuleResult{block("")}, map[string]int64{engine.HarmPolicy: 1}},
+		"the first that is enforced":   {[]engine.RuleResult{watched, block(engine.HarmExposure), block(engine.HarmLoss)}, map[string]int64{engine.HarmExposure: 1}},
+		"a question with a harm":       {[]engine.RuleResult{{ID: "r", Decision: engine.Ask, Harm: engine.HarmLoss}}, map[string]int64{}},
+		"a limit":                      {[]engine.RuleResult{limit}, map[string]int64{engine.HarmLimit: 1}},
+		"a limit and a harm":           {[]engine.RuleResult{limit, block(engine.HarmHold)}, map[string]int64{engine.HarmHold: 1}},
+		"closed, and no limit":         {[]engine.RuleResult{block(engine.HarmClosed)}, map[string]int64{engine.HarmClosed: 1}},
+		"of no call in particular":     {[]engine.RuleResult{block(engine.HarmNone)}, map[string]int64{engine.HarmNone: 1}},
+		"a limit, formerly":            {[]engine.RuleResult{block("limit")}, map[string]int64{"limit": 1}},
+		"a limit and a harm, formerly": {[]engine.RuleResult{block("limit"), block("place")}, map[string]int64{"place": 1}},
+		"a secret, formerly":           {[]engine.RuleResult{block("secret"), block("loss")}, map[string]int64{"secret": 1}},
+		"another way, formerly":        {[]engine.RuleResult{block("repeat")}, map[string]int64{"repeat": 1}},
 	} {
 		got := newTale().blocked(deletes("./a"), test.rules...).next(python(engine.EffectFileDelete, "./a")).History.Denials
 		if d := cmp.Diff(test.want, got.Harms); d != "" || got.Effect != 1 {
 			t.Errorf("%s: %+v (-want +got)\n%s", name, got, d)
 		}
 	}
-	by := newTale().blocked(deletes("./a"), block(engine.HarmLimit)).blocked(deletes("./a")).blocked(reads("./a"), block(engine.HarmLimit))
-	if d := cmp.Diff(map[string]int64{engine.HarmLimit: 2}, by.next(reads("./a")).Session.DeniedBy); d != "" {
+	asked := engine.RuleResult{ID: "r", Decision: engine.Ask, Harm: engine.HarmLoss}
+	by := newTale().blocked(deletes("./a"), limit).blocked(deletes("./a")).blocked(reads("./a"), block("limit")).blocked(reads("./a"), block("code")).
+		blocked(reads("./a"), block(engine.HarmForeignCode)).blocked(reads("./a"), asked)
+	if d := cmp.Diff(map[string]int64{engine.HarmLimit: 2, "code": 1, engine.HarmForeignCode: 1}, by.next(reads("./a")).Session.DeniedBy); d != "" {
 		t.Errorf("by harm (-want +got)\n%s", d)
 	}
-	twice := times(newTale().blocked(deletes("./a"), block(engine.HarmLoss)), 3).blocked(deletes("./a"), block(engine.HarmPlace))
-	if d := cmp.Diff(map[string]int64{engine.HarmLoss: 5, engine.HarmPlace: 1}, twice.next(python(engine.EffectFileDelete, "./a")).History.Denials.Harms); d != "" {
+	twice := times(newTale().blocked(deletes("./a"), block(engine.HarmLoss)), 3).blocked(deletes("./a"), block(engine.HarmMachine))
+	if d := cmp.Diff(map[string]int64{engine.HarmLoss: 5, engine.HarmMachine: 1}, twice.next(python(engine.EffectFileDelete, "./a")).History.Denials.Harms); d != "" {
 		t.Errorf("the nearest of each (-want +got)\n%s", d)
 	}
 }

@@ -172,6 +172,11 @@ test_a_prompt_in_a_stopped_session[name] if {
 			"notice": "2 hours ago: lunch (rule says_block; a safeguard would have been changed).",
 			"text": "2 hours ago: lunch (rule says_block; a safeguard would have been changed).",
 		},
+		"by a rule of an earlier version": {
+			"session": {"stop_rule": "says_block", "stop_harm": "secret"},
+			"notice": "(rule says_block; a secret or other data would have been disclosed).",
+			"text": "(rule says_block; a secret or other data would have been disclosed).",
+		},
 		"by a pattern": {"session": {"stop_rule": "loop"}, "notice": "(rule loop; no single call", "text": "just now: lunch (rule loop;"},
 		"again": {"session": {"stop_heard": true}, "notice": "still stopped: lunch. To resume it", "text": "still stopped: lunch."},
 		"ended": {"session": {"aborted": true, "stop_heard": true}, "notice": "permanently ended by kim", "text": "permanently ended by kim"},
@@ -188,6 +193,21 @@ test_a_prompt_in_a_stopped_session[name] if {
 	contains(got.notice, "session resume {session}") == name != "ended"
 	not contains(got.text, "session resume")
 	not contains(got.text, "{")
+}
+
+# A layer may have texts of its own, under the words of earlier versions.
+test_what_a_stop_prevented[name] if {
+	some name, case in {
+		"by an earlier word": {"own": {"secret": "ours"}, "harm": "exposure", "want": "ours"},
+		"by today's word": {"own": {"exposure": "ours"}, "harm": "secret", "want": "ours"},
+		"several earlier words": {"own": {"place": "ours", "policy": "theirs"}, "harm": "closed", "want": "ours"},
+		"a limit is not closed": {"own": {"closed": "theirs"}, "harm": "limit", "want": "a limit was exceeded"},
+		"unknown": {"own": {}, "harm": "more", "want": "no single call would have done harm"},
+	}
+	session := {"stopped": true, "stop_rule": "says_block", "stop_harm": case.harm}
+	notice := reviewer.decision.notice with input as given.call({"phase": "prompt", "session": session})
+		with data.reviewer.messages.stopped.harms as object.union(data.reviewer.messages.stopped.harms, case.own)
+	contains(notice, sprintf("(rule says_block; %s)", [case.want]))
 }
 
 # Once a person has written, files of the workspace can be read, and nothing else happens.

@@ -109,11 +109,11 @@ _stop := {"issue": _again, "reason": _text(_settings.texts.repeated, {"{rule}": 
 	_stoppable
 } else := {"issue": _denying.id, "reason": _text(_settings.texts.in_row, {"{rule}": _denying.id, "{count}": sprintf("%d", [_row])})} if {
 	_stoppable
-	_denying.harm in _settings.stops.harms
+	_counted(_denying)
 	_row >= _settings.stops.in_row
 } else := {"issue": _denying.id, "reason": _text(_settings.texts.denials, {"{count}": sprintf("%d", [_denials])})} if {
 	_stoppable
-	_denying.harm in _settings.stops.harms
+	_counted(_denying)
 	_denials >= _settings.stops.denials
 } else := {"issue": _issue.id, "reason": _text(_settings.texts.exhausted, {"{rule}": _issue.id, "{count}": sprintf("%d", [count(_run)])})} if {
 	_stoppable
@@ -151,7 +151,19 @@ _denying := fired.rules[0] if {
 }
 
 # The denials in a row that name such a harm, this one included.
-_row := (1 + count(_harms)) - max(array.concat([0], [i | some j, harm in _harms; i := j + 1; not harm in _settings.stops.harms]))
+_row := (1 + count(_harms)) - max(array.concat([0], [i | some j, harm in _harms; i := j + 1; not fired.counted_as(harm) in _stop_harms]))
+
+_stop_harms := {fired.counted_as(harm) | some harm in _settings.stops.harms}
+
+_counted(r) if {
+	not r.limit
+	r.harm in _stop_harms
+}
+
+_counted(r) if {
+	r.limit
+	"limit" in _stop_harms
+}
 
 _harms := object.get(input.session, "denied_harms", [])
 
@@ -160,7 +172,7 @@ _harms := object.get(input.session, "denied_harms", [])
 _denials := (input.session.denials + 1) - _beyond_limits
 
 _beyond_limits := 0 if {
-	"limit" in _settings.stops.harms
+	"limit" in _stop_harms
 } else := object.get(input.session, ["denied_by", "limit"], 0)
 
 # Ladders

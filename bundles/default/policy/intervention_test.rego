@@ -97,6 +97,33 @@ test_stops[name] if {
 	case.kind == _kind(case.doc)
 }
 
+# Rules and settings of layers, and records, may have the words of earlier versions. Limits count only if
+# the settings name them.
+test_harms_that_stop[name] if {
+	some name, case in {
+		"earlier words in settings and records": {"harms": ["secret"], "rule": {"harm": "exposure"}, "before": ["secret", "exposure"], "kind": "emergency_stop"},
+		"an earlier word in a rule": {"harms": ["foreign_code"], "rule": {"harm": "code"}, "before": ["foreign_code", "code"], "kind": "emergency_stop"},
+		"earlier words for one harm": {"harms": ["place"], "rule": {"harm": "closed"}, "before": ["policy", "place"], "kind": "emergency_stop"},
+		"a rule without a harm": {"harms": ["closed"], "rule": {}, "before": ["closed", "closed"], "kind": "emergency_stop"},
+		"another harm": {"harms": ["loss"], "rule": {"harm": "machine"}, "before": ["loss", "loss"], "kind": "none"},
+		"a limit is not closed": {"harms": ["closed"], "rule": {"harm": "closed", "limit": true}, "before": ["closed", "closed"], "kind": "none"},
+		"a limit by its earlier word": {"harms": ["closed"], "rule": {"harm": "limit"}, "before": ["closed", "closed"], "kind": "none"},
+		"limits before it": {"harms": ["closed"], "rule": {"harm": "closed"}, "before": ["limit", "limit"], "kind": "none"},
+		"limits by a setting": {"harms": ["limit"], "rule": {"harm": "closed", "limit": true}, "before": ["limit", "limit"], "kind": "emergency_stop"},
+		"limits by a setting, and none": {"harms": ["limit"], "rule": {"harm": "closed"}, "before": ["limit", "limit"], "kind": "none"},
+		"a question": {"harms": ["loss"], "rule": {"harm": "loss", "decision": "ask"}, "before": ["loss", "loss"], "kind": "none"},
+		"another way, by its earlier word": {"harms": ["none"], "rule": {"harm": "repeat"}, "before": ["none", "repeat"], "kind": "emergency_stop"},
+	}
+	row := object.union({"id": "harm", "decision": "block"}, case.rule)
+	stops := object.union(_settings.stops, {"harms": case.harms})
+	kinds := {kind |
+		kind := intervention.chosen.kind with input as _denied({"denied_harms": case.before})
+			with data.reviewer.catalog as {"harm": row}
+			with data.reviewer.interventions as object.union(_settings, {"stops": stops})
+	}
+	kinds == {case.kind} - {"none"}
+}
+
 test_only_a_person_stops if {
 	doc := _denied({"denied_harms": ["loss", "loss"]})
 	not intervention.stops with input as doc

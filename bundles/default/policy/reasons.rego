@@ -134,10 +134,16 @@ _recorded(r) := object.union_n([
 	{"id": r.id, "decision": r.decision, "severity": r.severity, "message": _message(r)},
 	_mode(r),
 	_harm(r),
+	_limit_of(r),
 ])
 
-_harm(r) := {"harm": object.get(r, "harm", "policy")} if {
-	r.decision == "block"
+_harm(r) := {"harm": object.get(r, "harm", "closed")} if {
+	r.decision in {"block", "ask", "modify"}
+} else := {}
+
+_limit_of(r) := {"limit": true} if {
+	r.limit
+	r.decision in {"block", "ask", "modify"}
 } else := {}
 
 _mode(r) := {"enforcement": r.mode} if {
@@ -196,10 +202,21 @@ _stop_by := data.reviewer.interventions.texts.unsigned_by if {
 
 _cause := _fill(_texts.stopped.cause, {
 	"{rule}": input.session.stop_rule,
-	"{harm}": object.get(_texts.stopped.harms, object.get(input.session, "stop_harm", ""), _texts.stopped.no_harm),
+	"{harm}": _harm_text,
 }) if {
 	input.session.stop_rule
 } else := ""
+
+# A layer's own text for an earlier word of the harm comes first.
+_harm_text := array.concat(_former_texts, [object.get(_texts.stopped.harms, _stop_harm, _texts.stopped.no_harm)])[0]
+
+_former_texts := [text |
+	some word, text in _texts.stopped.harms
+	fired.counted_as(word) == _stop_harm
+	word != _stop_harm
+]
+
+_stop_harm := fired.counted_as(object.get(input.session, "stop_harm", ""))
 
 _reads_text := _texts.stopped.reads if {
 	data.reviewer.interventions.stops.reads != []

@@ -166,12 +166,30 @@ test_results if {
 	doc := given.call({"findings": ["says_block", "watched"], "action": {"resource": "rm x"}})
 	got := reasons.results with input as doc with data.reviewer.catalog as given.catalog
 	got == [
-		{"id": "says_block", "decision": "block", "severity": "high", "harm": "policy", "message": "says_block on an unknown target"},
+		{"id": "says_block", "decision": "block", "severity": "high", "harm": "closed", "message": "says_block on an unknown target"},
 		{
-			"id": "watched", "decision": "block", "harm": "policy", "severity": "medium", "enforcement": "observe",
+			"id": "watched", "decision": "block", "harm": "closed", "severity": "medium", "enforcement": "observe",
 			"message": "watched on an unknown target",
 		},
 	]
+}
+
+# A rule that can hold up a call records its harm, by today's word.
+test_harms[name] if {
+	some name, case in {
+		"a block": {"rule": {"decision": "block", "harm": "loss"}, "want": {"harm": "loss"}},
+		"a question": {"rule": {"decision": "ask", "harm": "outward"}, "want": {"harm": "outward"}},
+		"another form": {"rule": {"decision": "modify", "harm": "answered"}, "want": {"harm": "answered"}},
+		"a warning": {"rule": {"decision": "warn", "harm": "loss"}, "want": {}},
+		"without one": {"rule": {"decision": "ask"}, "want": {"harm": "closed"}},
+		"a limit": {"rule": {"decision": "block", "harm": "closed", "limit": true}, "want": {"harm": "closed", "limit": true}},
+		"a limit, by its earlier word": {"rule": {"decision": "block", "harm": "limit"}, "want": {"harm": "closed", "limit": true}},
+		"an earlier word": {"rule": {"decision": "block", "harm": "secret"}, "want": {"harm": "exposure"}},
+		"none": {"rule": {"decision": "block", "harm": "repeat"}, "want": {"harm": "none"}},
+	}
+	row := object.union({"id": "says", "message": "m", "tags": [], "overridable": [], "always": false}, case.rule)
+	got := reasons.results[0] with input as given.call({"findings": ["says"]}) with data.reviewer.catalog as {"says": row}
+	object.filter(got, ["harm", "limit"]) == case.want
 }
 
 # Safer ways: the rules' own, else those of the effects, else one that always applies.

@@ -95,9 +95,31 @@ _result(id, row) := {
 	"mode": _mode(row),
 	"remediation": object.get(row, "remediation", ""),
 	"firm": object.get(row, "always", false),
-	"harm": object.get(row, "harm", "policy"),
+	"harm": harm_of(object.get(row, "harm", "closed")),
+	"limit": _is_limit(row),
 	"unattended": object.get(row, "unattended", ""),
 }
+
+# METADATA
+# title: Harm by today's word
+# description: Layers, and records of earlier versions, may have an earlier word for it.
+harm_of(word) := data.reviewer.former_harms[word] if {
+	true
+} else := word
+
+# METADATA
+# title: What a denial counts as, by today's word
+# description: Those by a limit are a word of their own.
+counted_as(word) := word if {
+	word == "limit"
+} else := harm_of(word)
+
+# Earlier versions had limit as a harm.
+_is_limit(row) if {
+	row.limit
+} else if {
+	row.harm == "limit"
+} else := false
 
 # A missing decision, or one that is not a verdict, counts as the strictest.
 _verdict(row) := row.decision if {

@@ -47,7 +47,7 @@ test_what_a_rule_says if {
 	got := fired.rules with input as given.call({}) with data.reviewer.catalog as given.catalog with data.reviewer.fired.fires as {"says_warn"}
 	got == [{
 		"id": "says_warn", "decision": "warn", "severity": "low", "message": "says_warn on {target}", "mode": "enforce",
-		"remediation": "instead of says_warn", "firm": false, "harm": "policy", "unattended": "",
+		"remediation": "instead of says_warn", "firm": false, "harm": "closed", "limit": false, "unattended": "",
 	}]
 }
 
@@ -127,9 +127,9 @@ test_mode_by_settings[name] if {
 # A rule of the organisation is firm unless its row lets users make exceptions.
 test_firm[name] if {
 	some name, case in {
-		"organisation": {"layer": "organisation", "overridable": [], "firm": true, "harm": "policy", "unattended": ""},
-		"organisation, for users": {"layer": "organisation", "overridable": ["user"], "firm": false, "harm": "policy", "unattended": ""},
-		"user": {"layer": "user", "overridable": [], "firm": false, "harm": "policy", "unattended": ""},
+		"organisation": {"layer": "organisation", "overridable": [], "firm": true, "harm": "closed", "limit": false, "unattended": ""},
+		"organisation, for users": {"layer": "organisation", "overridable": ["user"], "firm": false, "harm": "closed", "limit": false, "unattended": ""},
+		"user": {"layer": "user", "overridable": [], "firm": false, "harm": "closed", "limit": false, "unattended": ""},
 	}
 	row := {"id": "ours", "decision": "block", "message": "m", "overridable": case.overridable}
 	got := fired.rules with input as given.call({"findings": ["ours"]})
@@ -205,22 +205,22 @@ test_layers[name] if {
 		"condition": {
 			"findings": ["ours"],
 			"policies": {"user": {"catalog": {"ours": {"id": "ours", "decision": "ask", "message": "m", "severity": "high", "remediation": "r"}}}},
-			"rule": {"id": "ours", "decision": "ask", "message": "m", "severity": "high", "mode": "enforce", "remediation": "r", "firm": false, "harm": "policy", "unattended": ""},
+			"rule": {"id": "ours", "decision": "ask", "message": "m", "severity": "high", "mode": "enforce", "remediation": "r", "firm": false, "harm": "closed", "limit": false, "unattended": ""},
 		},
 		"Rego with a row": {
 			"findings": [],
 			"policies": {"project": {"findings": [{"id": "ours"}], "catalog": {"ours": {"id": "ours", "decision": "warn", "message": "m"}}}},
-			"rule": {"id": "ours", "decision": "warn", "message": "m", "severity": "medium", "mode": "enforce", "remediation": "", "firm": false, "harm": "policy", "unattended": ""},
+			"rule": {"id": "ours", "decision": "warn", "message": "m", "severity": "medium", "mode": "enforce", "remediation": "", "firm": false, "harm": "closed", "limit": false, "unattended": ""},
 		},
 		"Rego by itself": {
 			"findings": [],
 			"policies": {"organisation": {"findings": [{"id": "ours", "decision": "block", "message": "m", "severity": "low", "enforcement": "warn"}]}},
-			"rule": {"id": "ours", "decision": "block", "message": "m", "severity": "low", "mode": "warn", "remediation": "", "firm": true, "harm": "policy", "unattended": ""},
+			"rule": {"id": "ours", "decision": "block", "message": "m", "severity": "low", "mode": "warn", "remediation": "", "firm": true, "harm": "closed", "limit": false, "unattended": ""},
 		},
 		"Rego changes its row": {
 			"findings": [],
 			"policies": {"user": {"findings": [{"id": "ours", "message": "n"}], "catalog": {"ours": {"id": "ours", "decision": "warn", "message": "m"}}}},
-			"rule": {"id": "ours", "decision": "warn", "message": "n", "severity": "medium", "mode": "enforce", "remediation": "", "firm": false, "harm": "policy", "unattended": ""},
+			"rule": {"id": "ours", "decision": "warn", "message": "n", "severity": "medium", "mode": "enforce", "remediation": "", "firm": false, "harm": "closed", "limit": false, "unattended": ""},
 		},
 	}
 	got := fired.rules with input as given.call({"findings": case.findings}) with data.policies as case.policies with data.reviewer.catalog as {}

@@ -20,8 +20,8 @@ var updateBroken = flag.Bool("update-broken", false, "write what is said of test
 // wantFile holds the one line that is said about an input.
 const wantFile = "want"
 
-// quiet is the manifest of inputs that bring none: they need no cases and no titles.
-const quiet = `{"roots": ["policies/user"], "metadata": {"lint": {"rule.untested": "off", "rule.metadata": "off"}}}`
+// quiet is the manifest of inputs that bring none: they need no cases, titles and harms.
+const quiet = `{"roots": ["policies/user"], "metadata": {"lint": {"rule.untested": "off", "rule.metadata": "off", "rule.no_harm": "off"}}}`
 
 // input is one layer with a mistake in it.
 type input struct {

@@ -23,7 +23,7 @@ func large(rows, modules int) map[string]string {
 	files := map[string]string{}
 	var b strings.Builder
 	for i := range rows {
-		fmt.Fprintf(&b, "- id: mine.r%d\n  title: Rule %d\n  severity: high\n  decision: ask\n  message: m\n  match: {phases: [pre], commands: [tool%d]}\n"+
+		fmt.Fprintf(&b, "- id: mine.r%d\n  title: Rule %d\n  severity: high\n  decision: ask\n  harm: outward\n  message: m\n  match: {phases: [pre], commands: [tool%d]}\n"+
 			"  when: action.commands.exists(c, c.name == \"tool%d\" && c.flags.exists(f, f.startsWith(\"--force\")))\n"+
 			"  examples: {match: [{tool: Bash, args: {command: tool%d --force}}]}\n", i, i, i, i, i)
 		if i%500 == 499 || i == rows-1 {
@@ -98,7 +98,7 @@ func bare(t *testing.T) fstest.MapFS {
 	return fstest.MapFS{
 		"data.yaml":     {Data: data},
 		"decision.rego": {Data: []byte("package reviewer\n\ndecision := {\"decision\": \"allow\", \"enforced\": \"allow\"} if input.phase\n")},
-		"rules/a.yaml":  {Data: []byte("- {id: delete_untracked, title: X, severity: low, decision: ask, message: m, match: {signals: [broad_destructive]}}\n")},
+		"rules/a.yaml":  {Data: []byte("- {id: delete_untracked, title: X, severity: low, decision: ask, harm: loss, message: m, match: {signals: [broad_destructive]}}\n")},
 	}
 }
 

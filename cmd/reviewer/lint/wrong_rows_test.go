@@ -1,7 +1,12 @@
 package lint
 
-// rule is a row with more keys than id, title and severity.
+import "strings"
+
+// rule is a row with more keys than id, title and severity, and with a harm if these name none.
 func rule(more string) string {
+	if !strings.Contains(more, "harm: ") {
+		more += "\n  harm: outward"
+	}
 	return "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  examples: {match: [{tool: Bash, args: {command: ls}}], no_match: [{tool: Bash, args: {command: pwd}}]}\n  " + more + "\n"
 }
 
@@ -26,7 +31,10 @@ var wrongCEL = []wrong{
 }
 
 var wrongRows = []wrong{
-	{"a harm of a rule that asks", "rules/a.yaml", rule("harm: loss\n  when: phase == \"pre\""), `rules/a.yaml:7:9: rule mine names a harm, but only a rule whose decision is block may have one`},
+	{"a harm of a rule that allows", "rules/a.yaml", "- id: mine\n  severity: high\n  decision: allow\n  harm: loss\n  when: phase == \"pre\"\n", `rules/a.yaml:4:9: rule mine names a harm, but only a rule whose decision is warn, modify, ask or block may have one`},
+	{"a harm of a finding", "rules/a.yaml", "- id: mine\n  severity: high\n  harm: loss\n  when: phase == \"pre\"\n", `rules/a.yaml:3:9: rule mine names a harm, but only a rule whose decision is warn, modify, ask or block may have one`},
+	{"no harm in the built-in policy", "base/rules/git/git.yaml", "- id: mine\n  severity: high\n  decision: modify\n  message: m\n  when: phase == \"pre\"\n", `rules/git/git.yaml:3:13: rule mine can hold up a call and names no harm, so it counts as closed; add harm, one of loss, exposure, foreign_code, unread, hold, outward, machine, forbidden, answered, closed, guard`},
+	{"another harm of a limit", "rules/a.yaml", rule("limit: true\n  harm: loss\n  when: phase == \"pre\""), `rules/a.yaml:7:10: rule mine is a limit, which excludes calls whatever they do, but names the harm loss; write harm: closed, or remove limit`},
 	{"unknown harm", "rules/a.yaml", rule("harm: los\n  when: phase == \"pre\""), `rules/a.yaml:7:9: harm: unknown word "los"; did you mean "loss"?`},
 	{"unattended, of requests", "rules/a.yaml", rule("unattended: allow\n  match: {types: [network_request]}"), `rules/a.yaml:7:15: rule mine cannot have unattended: allow: it is about actions of type network_request, whose effects are not known to stay in the workspace`},
 	{"unattended, always", "rules/a.yaml", rule("unattended: allow\n  always: true\n  when: phase == \"pre\""), `rules/a.yaml:7:15: rule mine cannot have unattended: allow: it always applies (always: true)`},
@@ -36,7 +44,7 @@ var wrongRows = []wrong{
 	{"unknown severity", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: hihg\n", `rules/a.yaml:3:13: severity: unknown word "hihg"; did you mean "high"?`},
 	{"no message", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  match: {phases: [pre]}\n", `rules/a.yaml:1:3: mine: message is missing: an answer of "ask" needs a reason (1 more follows from this)`},
 	{"unknown phase in match", "rules/a.yaml", rule(`match: {phases: [pree]}`), `rules/a.yaml:7:20: phases: unknown word "pree"; did you mean "pre"?`},
-	{"id twice in a file", "rules/a.yaml", rule(`match: {phases: [pre]}`) + rule(`match: {phases: [pre]}`), `rules/a.yaml:8:7: duplicate id mine, first in line 1`},
+	{"id twice in a file", "rules/a.yaml", rule(`match: {phases: [pre]}`) + rule(`match: {phases: [pre]}`), `rules/a.yaml:9:7: duplicate id mine, first in line 1`},
 	{"id of another layer", "rules/a.yaml", "- id: delete_broad\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  match: {phases: [pre]}\n", `rules/a.yaml:1:7: rule "delete_broad" of the user layer has the same id as a rule of the base layer; give it another id (2 more follow from this)`},
 	{"unknown detector in match", "rules/a.yaml", rule(`match: {detected: [x.y]}`), `rules/a.yaml:7:10: rule mine: unknown detector "x.y"; expected one of …`},
 	{"match that is never met", "rules/a.yaml", rule(`match: {phases: [prompt], commands: [git]}`), `rules/a.yaml:7:10: rule mine can never fire: its phases are prompt, and only a tool call (pre, post) has commands`},
@@ -45,8 +53,8 @@ var wrongRows = []wrong{
 	{"level below the threshold", "rules/a.yaml", rule("measure: session.actions\n  threshold: 10\n  levels: [{at: 5, level: low}]"), `rules/a.yaml:9:11: levels: low at 5 is below the threshold 10 and can never be given`},
 	{"unknown action", "rules/a.yaml", rule(`match: {actions: [code.exce]}`), `warning rules/a.yaml:7:10: no known tool has the action "code.exce"; did you mean "code.exec"?`},
 	{"unknown tool in match", "rules/a.yaml", rule(`match: {tools: [Bsh]}`), `warning rules/a.yaml:7:10: no known tool is called "Bsh"; did you mean "Bash"?`},
-	{"no test", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  match: {phases: [pre]}\n", `warning rules/a.yaml:1:7: rule mine has no case that expects it to fire`},
-	{"threshold without a test", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  measure: session.actions\n  threshold: 3\n  examples: {match: [{tool: Bash, args: {command: ls}}]}\n", `warning rules/a.yaml:7:14: rule mine has no case that expects it not to fire, so its threshold is not tested`},
+	{"no test", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  match: {phases: [pre]}\n  harm: outward\n", `warning rules/a.yaml:1:7: rule mine has no case that expects it to fire`},
+	{"threshold without a test", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  measure: session.actions\n  threshold: 3\n  examples: {match: [{tool: Bash, args: {command: ls}}]}\n  harm: outward\n", `warning rules/a.yaml:7:14: rule mine has no case that expects it not to fire, so its threshold is not tested`},
 	{"unknown tool in an example", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  match: {phases: [pre]}\n  examples: {match: [{tool: Bsh, args: {command: ls}}]}\n", `rules/a.yaml:7:13: no known tool has this name; found "Bsh"; did you mean "Bash"?`},
 	{"shadowed", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: deny, actions: [code.*]}\n  - {id: two, effect: allow, actions: [code.exec]}\n", `access/a.yaml:4:10: access rule access.a.two can never fire: rule one before it applies wherever this one does; move it first, or remove it`},
 	{"unknown effect", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: denny}\n", `access/a.yaml:3:23: effect: unknown word "denny"; did you mean "deny"?`},
@@ -59,7 +67,7 @@ var wrongRows = []wrong{
 	{"setting of the base layer only", "settings.yaml", "windows: {recent: {last: 3}}\n", `settings.yaml:1:1: windows: only the base layer may set this`},
 	{"disabled rule that there is not", "settings.yaml", "rules:\n  disabled: [delete_untraked]\n", `settings.yaml:2:14: rules.disabled: no rule has the name "delete_untraked"; did you mean "delete_untracked"?`},
 	{"enforcement of no rule", "settings.yaml", "rules:\n  enforcement:\n    delete_untraked: warn\n", `settings.yaml:3:5: rules.enforcement: no rule has the name "delete_untraked"; did you mean "delete_untracked"?`},
-	{"disabled rule that always holds", "settings.yaml", "rules: {disabled: [guard_tampering]}\n", `settings.yaml:1:9: rules.disabled: rule guard_tampering always applies, regardless of this setting; remove it`},
+	{"disabled rule that always holds", "settings.yaml", "rules: {disabled: [guard_tampering]}\n", `settings.yaml:1:20: rules.disabled: rule guard_tampering always applies, regardless of this setting; remove it`},
 	{"pattern that is none", "detectors/a.yaml", "- id: x.y\n  title: X\n  pattern: '('\n  examples: {match: [a], no_match: [b]}\n", `detectors/a.yaml:3:13: detector x.y: pattern: missing closing ): (`},
 	{"detector that misses its example", "detectors/a.yaml", "- id: x.y\n  title: X\n  pattern: 'a'\n  examples: {match: [c], no_match: [b]}\n", `detectors/a.yaml:4:22: detector x.y does not match this example`},
 	{"manifest with another root", ".manifest", `{"roots": ["policies/team"]}`, `.manifest:1:2: roots are ["policies/team"]; a bundle of the user layer has the single root "policies/user"`},
