@@ -63,7 +63,8 @@ func (r *toolReader) onlyMinor(res *place.Resolver, e *engine.Effect) bool {
 // onlyWidens reports whether a call adds servers, permissions or a status line to the settings of a client, and changes nothing else
 // that decides anything (the words of settings.widening): a person can be asked about that.
 func (r *toolReader) onlyWidens(res *place.Resolver, e *engine.Effect) bool {
-	if e.Class != engine.ClassAgent || e.Certainty != engine.CertaintyExact || e.Command >= 0 || e.Host != "" || !strings.HasSuffix(e.Target, ".json") {
+	if e.Class != engine.ClassAgent || e.Certainty != engine.CertaintyExact || e.Command >= 0 || e.Host != "" ||
+		!strings.HasSuffix(e.Target, ".json") {
 		return false
 	}
 	before, known := res.Now(e)
