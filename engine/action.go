@@ -341,7 +341,8 @@ type Effect struct {
 	// is: changes what guards the session (reviewer, settings and hooks of the
 	// client), or uses the port of reviewer's HTTP API; holds: removes a folder
 	// that contains it; elsewhere: changes settings of a client in a folder that is
-	// neither the home directory nor the workspace; widens: adds servers, permissions
+	// neither the home directory nor the workspace itself; unsafe: does so, and sets
+	// hooks, variables or rights there; widens: adds servers, permissions
 	// or a status line to client settings, and nothing else; minor: client settings that do not affect decisions; key:
 	// opens reviewer's key, API token, approval code or a lock, or another name or
 	// a copy of one; holds_key: reads a folder that contains the state folder;

@@ -49,7 +49,7 @@ func (r *toolReader) editorClass(res *place.Resolver, e *engine.Effect) engine.C
 // workspace that the policy lists as minor, such as its appearance or the model.
 func (r *toolReader) onlyMinor(res *place.Resolver, e *engine.Effect) bool {
 	if e.Class != engine.ClassAgent || e.Location != engine.LocationInside || e.Certainty != engine.CertaintyExact || e.Command >= 0 ||
-		path.Base(path.Dir(e.Target)) == ".vscode" {
+		path.Base(path.Dir(e.Target)) == ".vscode" || res.Elsewhere(e.Target) {
 		return false
 	}
 	if settings, err := path.Match("settings*.json", path.Base(e.Target)); err != nil || !settings {
@@ -146,6 +146,9 @@ func (r *toolReader) elsewhere(effects []engine.Effect, res *place.Resolver) {
 		switch {
 		case e.Guard != "is" || e.Class != engine.ClassAgent || !res.Elsewhere(e.Target):
 		case !place.Gone(e) && e.Command < 0 && !r.minorIn(res, e, may), !place.Gone(e) && r.sets(e, may):
+			if strings.Contains(e.Target, "/.") { // others may be a client's own, of the person
+				e.Guard = place.GuardUnsafe
+			}
 		default:
 			e.Guard = place.GuardElsewhere
 		}

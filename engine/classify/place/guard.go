@@ -80,14 +80,17 @@ func (r *Resolver) Elsewhere(p string) bool {
 	folder := path.Dir(p)
 	for i, part := range n.parts {
 		if strings.HasPrefix(part, ".") && r.bareFolder("/"+strings.Join(n.parts[:i+1], "/")) {
-			folder = "/" + strings.Join(strings.Split(strings.Trim(p, "/"), "/")[:i], "/")
+			folder = strings.Join(strings.Split(strings.Trim(p, "/"), "/")[:i], "/")
+			if !Drive(p) {
+				folder = "/" + folder
+			}
 			break
 		}
 	}
-	if r.workspace == "" || Within(r.workspace, folder) || Within(folder, r.workspace) || r.homeRoot(folder) {
+	if r.workspace == "" || Within(folder, r.workspace) || r.homeRoot(folder) {
 		return false
 	}
-	known := []engine.Location{engine.LocationHome, engine.LocationWorktree, engine.LocationTemp, engine.LocationBeside,
+	known := []engine.Location{engine.LocationInside, engine.LocationHome, engine.LocationWorktree, engine.LocationTemp, engine.LocationBeside,
 		engine.LocationOutside}
 	return slices.Contains(known, r.Location(folder)) && !strings.Contains(folder, "/.")
 }
@@ -102,6 +105,7 @@ const (
 	guardPrograms = "programs"
 
 	GuardElsewhere = "elsewhere" // settings of a client that apply in other folders than the session's
+	GuardUnsafe    = "unsafe"    // the same, and they set hooks, variables or rights, or switch hooks off
 	GuardWidens    = "widens"    // servers, permissions or a status line are added to the settings of a client, and nothing else
 	GuardMinor     = "minor"     // settings of the client change, and none that decide anything
 	GuardMay       = "may"       // a request to this machine whose port is unknown; SettlePorts replaces it
