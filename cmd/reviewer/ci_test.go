@@ -195,7 +195,7 @@ func TestGitHubRecipeFinds(t *testing.T) {
 	}
 	c.misspell()
 	code, out = c.run(steps["Check"].Run)
-	if code != cli.ExitFailed || !strings.Contains(out, "::error file=policy/rules/shop/shop.yaml,line=8,col=15,") {
+	if code != cli.ExitFailed || !strings.Contains(out, "::error file=policy/rules/shop/shop.yaml,line=9,col=15,") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
 	if n := sarifResults(t, c.read("reports/check.sarif")); n == 0 {
