@@ -222,7 +222,7 @@ func TestCopiesAndLinks(t *testing.T) {
 	}
 }
 
-// Why code that runs was not read is known of each file.
+// For each file that runs, it is known why its code was not read.
 func TestUnread(t *testing.T) {
 	w := diskWorld(map[string]string{"/srv/shop/tool": "\x7fELF\x00", "/srv/shop/a.sh": "echo a", "/srv/shop/old.sh": "echo a", "/srv/shop/new.sh": "echo a",
 		"/srv/shop/node_modules/a/b.js": "1", "/usr/bin/tool": "\x7fELF\x00"}, map[string]string{"/srv/shop/old.sh": "clean", "/srv/shop/new.sh": "clean"})

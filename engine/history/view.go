@@ -42,7 +42,7 @@ func (h *State) join(a engine.Action) engine.Action {
 	return a
 }
 
-// cameInto reports whether a path is below a folder that the session fetched, and not in the packages that an installer put
+// cameInto reports whether a path is in a folder that the session fetched, and not in the packages that an installer put
 // there.
 func (h *State) cameInto(place string) bool {
 	return slices.ContainsFunc(upwards(place), func(folder string) bool {

@@ -50,7 +50,7 @@ func (s *Machine) CodeIn(target abstract.Arg, lang string) (FileCode, bool) {
 	return all, all.Via != ""
 }
 
-// Arrives remembers that what lies below a directory comes from elsewhere, and is unknown if it is not there yet.
+// Arrives remembers that the contents of a directory come from elsewhere, and are unknown if they are not there yet.
 func (s *Machine) Arrives(target abstract.Arg) {
 	for _, dir := range s.Scope.Dirs {
 		if v := abstract.JoinDir(dir, target); v.Sure == abstract.Literal && s.here() && len(s.arrivals) < 64 {
