@@ -56,8 +56,7 @@ func (r *toolReader) onlyMinor(res *place.Resolver, e *engine.Effect) bool {
 		return false
 	}
 	minor := r.in.Rows.Words("settings.minor")
-	before, known := res.Now(e)
-	return known && r.changesOnly(before, func(name string) bool { return slices.Contains(minor, name) })
+	return r.minorIn(res, e, func(name string) bool { return slices.Contains(minor, name) })
 }
 
 // onlyWidens reports whether a call adds servers, permissions or a status line to the settings of a client, and changes nothing else

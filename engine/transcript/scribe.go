@@ -22,8 +22,8 @@ type translator struct {
 	at    int              // number of the line, message or step
 	now   int64            // its time, Unix milliseconds; 0: unknown
 	agent string           // the current sub-agent
-	cwd   string           //
-	mode  string           //
+	cwd   string           // the agent's working directory at that point
+	mode  string           // the agent's permission mode at that point
 	calls map[string][]int // the agent's id -> the events of its call
 	done  map[string]bool  // the agent's ids of calls that have a result
 	taken map[string]bool  // ids of calls in the transcript

@@ -96,12 +96,14 @@ func (d *Disk) look(real string) codeFile {
 		return f
 	}
 	state := d.state(real)
-	if added := d.added(real); state == "clean" && (d.began == 0 || added <= d.began) {
-		f.clean = true
-		if added == 0 {
-			f.unread = engine.UnreadCommitted
+	if state == "clean" {
+		added := d.added(real)
+		if f.clean = d.began == 0 || added <= d.began; f.clean {
+			if added == 0 {
+				f.unread = engine.UnreadCommitted
+			}
+			return f
 		}
-		return f
 	}
 	f.output = state == "ignored" && d.res.Generated(d.res.Below(path.Dir(real)))
 	return d.head(f)
