@@ -74,7 +74,7 @@ func (r *Resolver) bareFolder(p string) bool {
 }
 
 // Elsewhere reports whether settings of a client apply neither to this session nor to others of this person: they are in a folder
-// that is not the home directory, the workspace, or above or below it.
+// that is not the home directory, the workspace, or above it.
 func (r *Resolver) Elsewhere(p string) bool {
 	n := r.bare(p)
 	folder := path.Dir(p)
