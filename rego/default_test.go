@@ -290,6 +290,9 @@ func ofRuns() []engine.Input {
 		func(in *engine.Input) {
 			in.Action.Effects = []engine.Effect{{Kind: engine.EffectFileRead, Untrusted: true}}
 		},
+		func(in *engine.Input) {
+			in.Action.Effects = []engine.Effect{{Kind: engine.EffectProcess, Unread: engine.UnreadBinary}}
+		},
 		func(in *engine.Input) { in.Action.SecretsOut = []engine.ExfilPath{engine.OutText} },
 		func(in *engine.Input) { in.Action.Inherits = []engine.Inherited{{Path: "./a.py"}} },
 		func(in *engine.Input) { in.Session.Growing = []engine.Growth{{Resource: "files"}} },
