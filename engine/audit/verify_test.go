@@ -442,34 +442,32 @@ func TestBrokenSealFiles(t *testing.T) {
 func TestVerifyWhileOthersWrite(t *testing.T) {
 	s := testStore(t)
 	s.KeyframeEvery, s.RotateBytes = 16, 20_000
-	stop, done := make(chan struct{}), make(chan error, 1)
+	done := make(chan error, 1)
 	go func() {
-		for i := range 2000 { // each verification reads all of them
-			select {
-			case <-stop:
-				done <- nil
-				return
-			default:
-			}
-			key := engine.SessionKey{Harness: "claude-code", Session: fmt.Sprint("s", i%5)}
-			if err := add(s, key, pre(fmt.Sprint(i))); err != nil {
-				done <- err
-				return
-			}
-			if i%20 == 0 {
-				if _, err := s.Seal(context.Background(), key); err != nil {
-					done <- err
-					return
+		done <- func() error {
+			for i := range 400 { // each verification reads all of them
+				key := engine.SessionKey{Harness: "claude-code", Session: fmt.Sprint("s", i%5)}
+				if err := add(s, key, pre(fmt.Sprint(i))); err != nil {
+					return err
+				}
+				if i%20 == 0 {
+					if _, err := s.Seal(context.Background(), key); err != nil {
+						return err
+					}
 				}
 			}
-		}
-		done <- nil
+			return nil
+		}()
 	}()
-	for range 25 {
+	for {
 		mustVerify(t, s)
-	}
-	close(stop)
-	if err := <-done; err != nil {
-		t.Error(err)
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+			return
+		default:
+		}
 	}
 }
