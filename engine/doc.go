@@ -8,9 +8,9 @@
 // The package imports only the standard library, and all others import it.
 // Nothing in it has side effects or reads a clock.
 //
-// Out of scope: the state of a session (engine/history), the order in which
-// an event is classified, judged, recorded and answered (engine/review), wire
-// formats of agents (engine/harness), shell syntax and paths (engine/classify),
+// Out of scope: the state of a session (engine/history), how an event is decided
+// (engine/review), recorded and answered (engine/act), wire formats of agents
+// (engine/harness), shell syntax and paths (engine/classify),
 // files and locks (engine/audit), Rego (rego) and CEL (cel), and any threshold,
 // list or verdict (the policy bundle).
 package engine

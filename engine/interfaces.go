@@ -12,6 +12,8 @@ type Classifier interface {
 	// Rewrite returns the call's raw arguments after the operations. An error
 	// names the operation that does not fit the call.
 	Rewrite(ctx context.Context, e Event, workspace string, ops []Operation) (json.RawMessage, error)
+	// Mask masks secrets in a text that is not part of the facts, such as an error.
+	Mask(text string) string
 }
 
 // Matcher evaluates the conditions of a policy (CEL). An expression that fails

@@ -23,6 +23,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -301,9 +302,9 @@ func liveSession(t *testing.T, n int) func() {
 	dir := t.TempDir()
 	store := &audit.Store{Dir: dir, Env: cli.Environment()}
 	c := &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mustMAC(t)}
-	r := &review.Reviewer{
+	r := &act.Reviewer{
 		Policy: func(string) (*review.Policy, error) { return p, nil }, Classifier: c, Log: store,
-		Env: cli.Environment(), Now: func() int64 { return time.Now().UnixMilli() },
+		Env: cli.Environment(), Clock: act.Clock{Now: func() int64 { return time.Now().UnixMilli() }},
 	}
 	call := 0
 	handle := func() {

@@ -19,6 +19,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/snapshots"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/approval/code"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/caller"
@@ -123,7 +124,7 @@ type source struct {
 	load  func(ctx context.Context, log *audit.Store, workspace string) (*loaded, error)
 	start func(review func())  // in a goroutine
 	said  func(reply)          // receives the answer; nil: nothing does
-	late  *review.LateReviews  // reviews after the answer; nil: each call waits for its review
+	late  *act.LateReviews     // reviews after the answer; nil: each call waits for its review
 	made  func(result string)  // receives the result of each of these; nil: nothing does
 	cpu   func() time.Duration // CPU time that was used, as far as it belongs to the event
 	pause *serve.Pause         // what a call that waits for a person does; nil: nothing
@@ -293,13 +294,13 @@ func answer(ctx context.Context, a *cli.App, from source, h harness.Harness, eve
 	if err != nil {
 		return failure(h, event, err.Error())
 	}
-	return respond(ctx, a, h, event, raw, store, func() (*review.Reviewer, error) {
+	return respond(ctx, a, h, event, raw, store, func() (*act.Reviewer, error) {
 		r, err := reviewer(ctx, a, from, store)
 		if err == nil {
-			r.Channels = h.Channels
-			asking.store, asking.mask, r.Questions = store, r.Mask, asking
-			r.Elapsed = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
-			r.CPU = func() float64 { return float64((from.cpu() - used).Microseconds()) / 1000 }
+			r.Agent.Channels = h.Channels
+			asking.store, asking.mask, r.Services.Questions = store, r.Classifier.Mask, asking
+			r.Clock.Elapsed = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
+			r.Clock.CPU = func() float64 { return float64((from.cpu() - used).Microseconds()) / 1000 }
 		}
 		return r, err
 	})
@@ -307,7 +308,7 @@ func answer(ctx context.Context, a *cli.App, from source, h harness.Harness, eve
 
 // respond answers an event's input. The reviewer is created once the input has been read.
 func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, raw []byte, store *audit.Store,
-	reviewer func() (*review.Reviewer, error)) reply {
+	reviewer func() (*act.Reviewer, error)) reply {
 	e, err := h.Decode(event, raw, a.Env(h.Project))
 	if err != nil {
 		text := masked(store, err)
@@ -336,10 +337,10 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 		answer.Person = strings.Trim(answer.Person+"\n"+installed.AtPrompt(ctx, store), "\n")
 	}
 	answer.Person = strings.Trim(answer.Person+"\n"+repeats, "\n")
-	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)
+	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Classifier.Mask(e.Session)}, answer)
 	checkpointcmd.StartExpire(a, store, e.Phase)
 	out := reply{decision: string(answer.Effect), slow: answer.Slow, early: answer.Early, session: e.Harness + "/" + e.Session,
-		call: e.Phase == engine.PhasePre, key: engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}}
+		call: e.Phase == engine.PhasePre, key: engine.SessionKey{Harness: e.Harness, Session: r.Classifier.Mask(e.Session)}}
 	out.stdout, out.stderr, out.exit = h.Encode(e.Name, answer)
 	return out
 }
@@ -430,7 +431,7 @@ func noteUndecodable(ctx context.Context, a *cli.App, store *audit.Store, raw []
 }
 
 // reviewer sets up a live review: this machine's files, the log, the policy.
-func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) (*review.Reviewer, error) {
+func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) (*act.Reviewer, error) {
 	mac, err := store.MAC()
 	if err != nil {
 		return nil, err
@@ -439,11 +440,9 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 	if err != nil {
 		return nil, err
 	}
-	c := &classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Program: cli.Program(),
-		Shipped: bundles.BuiltInRows}
 	files := &snapshots.Taker{Log: store, World: world}
 	log := &policyLog{Store: store, chosen: store}
-	return &review.Reviewer{
+	return &act.Reviewer{
 		Policy: func(workspace string) (*review.Policy, error) {
 			l, err := from.load(ctx, store, workspace)
 			if err != nil {
@@ -454,29 +453,33 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 			log.chosen = l.log
 			return l.policy, nil
 		},
-		Late: from.late,
-		LateReviewed: func(key engine.SessionKey, rec *engine.Record) {
-			if from.made != nil {
-				from.made(rec.Act.Result)
-			}
-			notifycmd.StartLate(a, store, rec)
+		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Program: cli.Program(),
+			Shipped: bundles.BuiltInRows},
+		Log:   log,
+		Env:   cli.Environment(),
+		Clock: act.Clock{Now: func() int64 { return time.Now().UnixMilli() }},
+		Agent: act.Agent{
+			Runs: caller.Runs,
+			Request: func(e engine.Event) string {
+				words, _ := transcript.Request(e) // without them, the reminder has a placeholder text
+				return words
+			},
+			Usage: transcript.Usage,
+			SubTasks: func(e engine.Event) []engine.SubTask {
+				events, _ := transcript.Latest(e) // without them, the reminder has their numbers
+				return classify.SubTasks(e.Rows, events)
+			},
 		},
-		Files:      files,
-		Classifier: c,
-		Log:        log,
-		Env:        cli.Environment(),
-		Now:        func() int64 { return time.Now().UnixMilli() },
-		Mask:       c.Mask,
-		Stops:      stops{store},
-		Runs:       caller.Runs,
-		Request: func(e engine.Event) string {
-			words, _ := transcript.Request(e) // without them, the reminder has a placeholder text
-			return words
-		},
-		Usage: transcript.Usage,
-		SubTasks: func(e engine.Event) []engine.SubTask {
-			events, _ := transcript.Latest(e) // without them, the reminder has their numbers
-			return classify.SubTasks(e.Rows, events)
+		Services: act.Services{
+			Sessions: stops{store},
+			Files:    files,
+			Late:     from.late,
+			LateReviewed: func(key engine.SessionKey, rec *engine.Record) {
+				if from.made != nil {
+					from.made(rec.Act.Result)
+				}
+				notifycmd.StartLate(a, store, rec)
+			},
 		},
 	}, nil
 }
@@ -488,7 +491,7 @@ func recordPrompt(ctx context.Context, a *cli.App, store *audit.Store, e engine.
 		return err
 	}
 	start := time.Now()
-	r.Elapsed = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
+	r.Clock.Elapsed = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
 	store.Visit = &audit.Visit{Tell: reportLines(store.Dir, nil, start.Add(margin))}
 	_, err = r.Handle(ctx, e)
 	return err

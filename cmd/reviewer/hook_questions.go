@@ -10,11 +10,11 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/approval"
 	"github.com/agent-reviewer/reviewer/engine/approval/queue"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
-	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve"
 )
 
@@ -32,7 +32,7 @@ type questions struct {
 func (q *questions) Limit() time.Duration { return time.Until(q.until) }
 
 // Open writes the request, and starts a process that tells people about it.
-func (q *questions) Open(_ context.Context, r approval.Request, e engine.Event) (review.Question, error) {
+func (q *questions) Open(_ context.Context, r approval.Request, e engine.Event) (act.Question, error) {
 	pending := queue.Queue{Log: q.store}
 	fresh, err := pending.Put(r)
 	if err != nil {

@@ -18,11 +18,12 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
-import "github.com/agent-reviewer/reviewer/engine/review"
 
 var shippedPolicy = sync.OnceValues(func() (*review.Policy, error) {
 	base, err := bundles.Default()
@@ -45,7 +46,7 @@ type watched struct {
 	stdin    bytes.Reader
 	out, err bytes.Buffer
 	store    *audit.Store
-	review   *review.Reviewer
+	review   *act.Reviewer
 	claude   harness.Harness
 	calls    int
 }
@@ -90,7 +91,7 @@ func (w *watched) hook(where, event string, doc map[string]any) {
 func (w *watched) input(where, event string, raw []byte) {
 	w.t.Helper()
 	w.digests(where+", the hook's input", string(raw))
-	r := respond(w.t.Context(), w.app, w.claude, event, raw, w.store, func() (*review.Reviewer, error) { return w.review, nil })
+	r := respond(w.t.Context(), w.app, w.claude, event, raw, w.store, func() (*act.Reviewer, error) { return w.review, nil })
 	w.clean(where+": standard output", withoutInput(r.stdout))
 	w.clean(where+": standard error", []byte(r.stderr))
 }

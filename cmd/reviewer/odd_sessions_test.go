@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -88,10 +89,10 @@ func TestOddSessions(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 7))
 	store := &audit.Store{Dir: t.TempDir(), Env: cli.Environment()}
 	now := int64(1_700_000_000_000)
-	r := review.Reviewer{
+	r := act.Reviewer{
 		Policy:     func(string) (*review.Policy, error) { return policy, nil },
 		Classifier: &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mac}, Log: store, Env: cli.Environment(),
-		Now: func() int64 { return now },
+		Clock: act.Clock{Now: func() int64 { return now }},
 	}
 	answers := map[engine.Verdict]int{}
 	for i, hook := range oddHooks(random, 140) {

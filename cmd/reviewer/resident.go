@@ -15,11 +15,11 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/approval/code"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
-	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/agent-reviewer/reviewer/engine/serve/apiserver"
 	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
@@ -32,7 +32,7 @@ type resident struct {
 	plain *audit.Store // for what needs no policy
 	read  audit.Memory // shared by all logs
 	meter *metrics.Meter
-	late  *review.LateReviews
+	late  *act.LateReviews
 
 	callers cli.Callers
 	cache   wiring.Memory
@@ -133,7 +133,7 @@ const maxKept = 16
 func newResident(home string) *resident {
 	r := &resident{home: home, meter: metrics.New(),
 		detach:   cli.Detach,
-		late:     &review.LateReviews{Begin: func() error { return markLate(home) }},
+		late:     &act.LateReviews{Begin: func() error { return markLate(home) }},
 		policies: map[view]*keptPolicy{}, logs: map[view]*audit.Store{}, reviews: make(chan func())}
 	r.plain = r.store((&cli.App{}).Fingerprint())
 	r.meter.Cache = r.cache.Counts

@@ -6,14 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
-	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
-	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
 
@@ -62,23 +59,12 @@ func (r *resident) catchUpWith(ctx context.Context, one audit.Session) error {
 	if err != nil || state.Unreviewed() == 0 {
 		return err
 	}
-	log := &policyLog{Store: r.plain, chosen: r.plain}
-	a := &cli.App{Home: r.home, Detach: r.detach}
-	reviewer := &review.Reviewer{Log: log, Env: cli.Environment(), Now: func() int64 { return time.Now().UnixMilli() }, Mask: cli.Masked,
-		Policy: func(workspace string) (*review.Policy, error) {
-			l, err := r.load(ctx, r.plain, workspace)
-			if err != nil {
-				return nil, err
-			}
-			notifycmd.Configure(a, l.settings)
-			log.chosen = l.log
-			return l.policy, nil
-		},
-		LateReviewed: func(_ engine.SessionKey, rec *engine.Record) {
-			r.meter.ReviewedLate(rec.Act.Result)
-			notifycmd.StartLate(a, r.plain, rec)
-		}}
-	return reviewer.CatchUp(ctx, one.Key)
+	a := &cli.App{Streams: term.Streams{Env: os.Getenv}, Home: r.home, Detach: r.detach}
+	made, err := reviewer(ctx, a, source{load: r.load, made: r.meter.ReviewedLate}, r.plain)
+	if err != nil {
+		return err
+	}
+	return made.CatchUp(ctx, one.Key)
 }
 
 // finishLate waits until every call that was answered is reviewed. The mark stays if one may

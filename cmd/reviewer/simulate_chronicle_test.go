@@ -19,6 +19,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/history"
@@ -33,7 +34,7 @@ type chronicle struct {
 	random   *rand.Rand
 	store    *audit.Store
 	key      audit.Signer // of the person
-	reviewer review.Reviewer
+	reviewer act.Reviewer
 	policies []*review.Policy
 	prefix   string // of the ids of its sessions
 	now      int64  // Unix milliseconds
@@ -76,8 +77,8 @@ func newChronicle(t testing.TB, seed uint64, dir string, policies []*review.Poli
 		}
 	}
 	classifier := &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mac, Rows: bundles.BuiltInRows()}
-	c.reviewer = review.Reviewer{
-		Classifier: classifier, Log: c.store, Env: cli.Environment(), Now: func() int64 { return c.now }, Mask: classifier.Mask,
+	c.reviewer = act.Reviewer{
+		Classifier: classifier, Log: c.store, Env: cli.Environment(), Clock: act.Clock{Now: func() int64 { return c.now }},
 	}
 	return c
 }

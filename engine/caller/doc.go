@@ -5,5 +5,5 @@
 // their names and times, but neither namespaces, environments nor terminals.
 //
 // Out of scope: the approval code, which the person also types (engine/approval/code), and what an unverified event
-// may still do (engine/review).
+// may still do (engine/act).
 package caller

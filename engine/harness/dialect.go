@@ -59,7 +59,7 @@ type dialect struct {
 	events []reported // for which reviewer is installed
 	others []reported // that no tool call follows, in addition
 
-	ids         bool // each call has an id before it runs; false: engine/review makes one
+	ids         bool // each call has an id before it runs; false: engine/act makes one
 	looseInput  bool // the input of a call may be a string that contains an object
 	blankPrompt bool // a prompt without text is not a person's
 

@@ -1,32 +1,30 @@
 package review
 
-import "github.com/agent-reviewer/reviewer/engine"
+import (
+	"slices"
 
-// fit changes an answer to the strongest one that the agent carries out at this event,
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Fit changes an answer to the strongest one that the agent carries out at this event,
 // and records what it does not offer: a question that nobody would be asked must not
 // let the call run.
-func (r *Reviewer) fit(rec *engine.Record) {
-	if r.Channels == nil || rec.Answer == nil {
+func Fit(rec *engine.Record, channels engine.Channels) {
+	if channels == nil || rec.Answer == nil {
 		return
 	}
-	if want := wanted(rec); want != "" && !r.Channels.Can(want, rec.Phase) {
-		used, _ := r.Channels.Strongest(want, rec.Phase)
+	if want := wanted(rec); want != "" && !channels.Can(want, rec.Phase) {
+		used, _ := channels.Strongest(want, rec.Phase)
 		rec.Answer.Unmet = append(rec.Answer.Unmet, engine.Unmet{Want: want, Used: used})
 		if rec.Phase == engine.PhasePre && used == engine.WayDeny {
 			rec.Answer.Effect = engine.Block
 		}
 	}
-	r.fitStop(rec)
-}
-
-// fitStop records how a stop is carried out if the agent never ends a turn at this event. If
-// it does at another event, the stop is carried out there: the session stays stopped.
-func (r *Reviewer) fitStop(rec *engine.Record) {
-	if !rec.Decision.Stops() || len(r.Channels.Of(engine.WayStop).Phases) > 0 {
-		return
+	// A stop is carried out at another event if the agent never ends a turn at this one: the session stays stopped.
+	if rec.Decision.Stops() && len(channels.Of(engine.WayStop).Phases) == 0 {
+		used, _ := channels.Strongest(engine.WayStop, rec.Phase)
+		rec.Answer.Unmet = append(rec.Answer.Unmet, engine.Unmet{Want: engine.WayStop, Used: used})
 	}
-	used, _ := r.Channels.Strongest(engine.WayStop, rec.Phase)
-	rec.Answer.Unmet = append(rec.Answer.Unmet, engine.Unmet{Want: engine.WayStop, Used: used})
 }
 
 // wanted returns the way that an answer needs; empty: none. Text for an agent that
@@ -36,17 +34,17 @@ func wanted(rec *engine.Record) engine.Way {
 	case effect == engine.Allow:
 		return ""
 	case rec.Phase == engine.PhasePre && effect != engine.Warn:
-		return wayOf(effect)
+		return WayOf(effect)
 	case rec.Decision.Stops():
-		return "" // see fitStop
+		return "" // see Fit
 	case rec.Phase == engine.PhaseStop && !engine.AnswerOf(rec).GoOn:
 		return ""
 	}
 	return engine.WayContext
 }
 
-// wayOf returns the way of a verdict before a call.
-func wayOf(v engine.Verdict) engine.Way {
+// WayOf returns the way of a verdict before a call.
+func WayOf(v engine.Verdict) engine.Way {
 	switch v {
 	case engine.Warn:
 		return engine.WayContext
@@ -56,4 +54,15 @@ func wayOf(v engine.Verdict) engine.Way {
 		return engine.WayAsk
 	}
 	return engine.WayDeny
+}
+
+// Queues reports whether the question about a call waits for a person outside the agent.
+func (p *Policy) Queues(rec *engine.Record, channels engine.Channels) bool {
+	a := &p.Approvals
+	if rec.Phase != engine.PhasePre || rec.Answer.Effect != engine.Ask {
+		return false
+	}
+	asks := channels == nil || channels.Can(engine.WayAsk, engine.PhasePre)
+	alone := !asks || slices.Contains(a.Unattended, rec.Event.Mode)
+	return a.Queue == QueueAlways || a.Queue == QueueUnattended && alone
 }

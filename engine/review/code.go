@@ -36,7 +36,7 @@ func (p *Policy) judgeCode(ctx context.Context, v *Result, r *engine.Record, h *
 	if len(v.Decision.Code) == 0 {
 		return nil
 	}
-	return settle(&v.Decision, p.Kinds...)
+	return p.Settle(&v.Decision)
 }
 
 func doesSomething(c *engine.Code) bool { return len(c.Effects)+len(c.Signals) > 0 }

@@ -7,21 +7,23 @@ import (
 
 // ShareWorkspace lets the session take over from others what the policy specifies, as in a workspace in
 // which all of them run. The list may contain the session itself.
-func (r *Rehearsal) ShareWorkspace(all func() []*Rehearsal) { r.reviewer.Stops = others(all) }
+func (r *Rehearsal) ShareWorkspace(all func() []*Rehearsal) {
+	r.reviewer.Services.Sessions = others(all)
+}
 
 // others finds sessions of the same rehearsal. Each takes over a stop at its next call.
 type others func() []*Rehearsal
 
-// Stopped implements review.Stops: no session was stopped before the rehearsal.
+// Stopped implements act.Sessions: no session was stopped before the rehearsal.
 func (others) Stopped() ([]review.Stopped, error) { return nil, nil }
 
-// Await implements review.Stops: there is no transcript to wait for.
+// Await implements act.Sessions: there is no transcript to wait for.
 func (others) Await(engine.Event) {}
 
-// Copied implements review.Stops.
+// Copied implements act.Sessions.
 func (others) Copied(engine.Event, engine.SessionKey) bool { return false }
 
-// Others implements review.Stops.
+// Others implements act.Sessions.
 func (o others) Others(own engine.SessionKey, workspace string, since int64) ([]review.Other, error) {
 	var list []review.Other
 	for _, r := range o() {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/act"
 )
 
-// pretended is a review.Files without files: every call changes something, and every
+// pretended is a act.Files without files: every call changes something, and every
 // rollback succeeds.
 type pretended struct{ n int }
 
@@ -17,15 +17,15 @@ func (p *pretended) next() string {
 	return fmt.Sprintf("00000000-%d", p.n)
 }
 
-// Checkpoint implements review.Files.
-func (p *pretended) Checkpoint(_ context.Context, c review.CheckpointOf) (review.Checkpointed, error) {
+// Checkpoint implements act.Files.
+func (p *pretended) Checkpoint(_ context.Context, c act.CheckpointOf) (act.Checkpointed, error) {
 	if c.After {
-		return review.Checkpointed{Result: engine.CheckpointNothing}, nil
+		return act.Checkpointed{Result: engine.CheckpointNothing}, nil
 	}
-	return review.Checkpointed{Result: engine.CheckpointTaken, Facts: engine.CheckpointFacts{ID: p.next()}}, nil
+	return act.Checkpointed{Result: engine.CheckpointTaken, Facts: engine.CheckpointFacts{ID: p.next()}}, nil
 }
 
-// Rollback implements review.Files.
-func (p *pretended) Rollback(context.Context, review.RollbackOf) (review.RolledBack, error) {
-	return review.RolledBack{Undo: p.next(), Restored: 1}, nil
+// Rollback implements act.Files.
+func (p *pretended) Rollback(context.Context, act.RollbackOf) (act.RolledBack, error) {
+	return act.RolledBack{Undo: p.next(), Restored: 1}, nil
 }

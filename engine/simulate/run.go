@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
@@ -42,7 +43,7 @@ type Rehearsal struct {
 	Recorded bool
 
 	id       string
-	reviewer review.Reviewer
+	reviewer act.Reviewer
 	chain    *chain
 	denied   map[string]bool // calls that the policy denied
 	calls    int
@@ -58,13 +59,10 @@ func lenient() *history.State {
 // Start begins a rehearsal of the session id; empty: the events' own.
 func Start(id string, c engine.Classifier, p *review.Policy, env engine.Env) *Rehearsal {
 	log := &chain{id: chainID(id), history: lenient()}
-	r := review.Reviewer{
+	r := act.Reviewer{
 		Policy:     func(string) (*review.Policy, error) { return p, nil },
 		Classifier: c, Log: log, Env: env,
-		Now: func() int64 { return log.history.T }, // an event without a time has the time of the one before it
-	}
-	if m, ok := c.(interface{ Mask(string) string }); ok {
-		r.Mask = m.Mask // the output of a rehearsal contains no more secrets than a record
+		Clock: act.Clock{Now: func() int64 { return log.history.T }}, // an event without a time has the time of the one before it
 	}
 	return &Rehearsal{id: id, reviewer: r, chain: log, denied: map[string]bool{}}
 }
@@ -89,11 +87,11 @@ func (r *Rehearsal) Next(ctx context.Context, e engine.Event) (a Action, happene
 
 // PretendCheckpoints lets the session have checkpoints: the policy finds one before each
 // call for which it wants one. No file is stored or restored.
-func (r *Rehearsal) PretendCheckpoints() { r.reviewer.Files = &pretended{} }
+func (r *Rehearsal) PretendCheckpoints() { r.reviewer.Services.Files = &pretended{} }
 
 // AnswerEarly answers calls before their review where the policy says so (mode: async), as a
 // resident process does. Their review is made when the next event comes.
-func (r *Rehearsal) AnswerEarly() { r.reviewer.Late = &review.LateReviews{Lazy: true} }
+func (r *Rehearsal) AnswerEarly() { r.reviewer.Services.Late = &act.LateReviews{Lazy: true} }
 
 // Control records at time t (Unix milliseconds) what a person chose, as the
 // command line would. It returns an error if no event came before: the session
@@ -108,12 +106,7 @@ func (r *Rehearsal) Control(t int64, c engine.Control) error {
 // Records returns the chain as it would have been written, beginning with its open record.
 func (r *Rehearsal) Records() []*engine.Record { return r.chain.records }
 
-func (r *Rehearsal) mask(s string) string {
-	if r.reviewer.Mask == nil {
-		return s
-	}
-	return r.reviewer.Mask(s)
-}
+func (r *Rehearsal) mask(s string) string { return r.reviewer.Classifier.Mask(s) }
 
 // handle reads the result of an event from the chain.
 func (r *Rehearsal) handle(ctx context.Context, e engine.Event) Action {
@@ -143,7 +136,7 @@ func (a *Action) read(rec *engine.Record) {
 	}
 }
 
-// chain is a review.Log of one session that is never written.
+// chain is a act.Log of one session that is never written.
 type chain struct {
 	id      string
 	history *history.State
@@ -156,7 +149,7 @@ func chainID(session string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Update implements review.Log.
+// Update implements act.Log.
 func (c *chain) Update(_ context.Context, _ engine.SessionKey, fn func(history.Tail) error) error {
 	return fn(history.Tail{History: c.history, Append: c.append, Read: c.read, Before: c.before})
 }
@@ -173,7 +166,7 @@ func (c *chain) before(n int64) (*history.State, error) {
 	return h, nil
 }
 
-// Workspace implements review.Log.
+// Workspace implements act.Log.
 func (c *chain) Workspace(engine.SessionKey) (workspace string, began int64, err error) {
 	return c.history.Workspace, c.history.Started, nil
 }

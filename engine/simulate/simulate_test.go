@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
@@ -22,6 +23,8 @@ type classifier struct{}
 func (classifier) Rewrite(context.Context, engine.Event, string, []engine.Operation) (json.RawMessage, error) {
 	return nil, errors.New("this call has no other form")
 }
+
+func (classifier) Mask(text string) string { return text }
 
 func (classifier) Classify(_ context.Context, e engine.Event, workspace string) (engine.Facts, error) {
 	if e.Tool == "Broken" {
@@ -268,9 +271,9 @@ func (r *recorder) put(rec *engine.Record) error {
 func recordLines(t *testing.T, id string, p deciding, tools ...string) []string {
 	t.Helper()
 	log := &recorder{chain: chain{id: chainID(id), history: history.New()}}
-	r := review.Reviewer{
+	r := act.Reviewer{
 		Policy:     func(string) (*review.Policy, error) { return compiled(p, "p1"), nil },
-		Classifier: classifier{}, Log: log, Env: env, Now: func() int64 { return 1 },
+		Classifier: classifier{}, Log: log, Env: env, Clock: act.Clock{Now: func() int64 { return 1 }},
 	}
 	for _, e := range events(tools...) {
 		if _, err := r.Handle(t.Context(), e); err != nil {

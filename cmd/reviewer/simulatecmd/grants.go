@@ -80,6 +80,9 @@ func (unclassified) Rewrite(context.Context, engine.Event, string, []engine.Oper
 	return nil, errors.New("nothing is rewritten")
 }
 
+// Mask implements engine.Classifier.
+func (unclassified) Mask(text string) string { return text }
+
 // told is a session as its transcript shows it.
 type told struct {
 	id     string

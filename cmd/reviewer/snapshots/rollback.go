@@ -5,35 +5,35 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
-	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
-// Rollback restores the files of a workspace; see [review.Files].
-func (t *Taker) Rollback(ctx context.Context, c review.RollbackOf) (review.RolledBack, error) {
+// Rollback restores the files of a workspace; see [act.Files].
+func (t *Taker) Rollback(ctx context.Context, c act.RollbackOf) (act.RolledBack, error) {
 	root, err := filepath.EvalSymlinks(c.Workspace)
 	if err != nil {
-		return review.RolledBack{}, err
+		return act.RolledBack{}, err
 	}
 	store, err := t.open(ctx, root, c.Rows)
 	if err != nil {
-		return review.RolledBack{}, err
+		return act.RolledBack{}, err
 	}
 	cut := store.Interrupted()
 	done, err := store.Restore(ctx, checkpoint.RestoreRequest{To: c.Checkpoint, Session: c.Session, Time: c.Time})
 	if conflict := (*checkpoint.ConflictError)(nil); errors.As(err, &conflict) {
-		return review.RolledBack{Conflicts: conflict.Paths}, err
+		return act.RolledBack{Conflicts: conflict.Paths}, err
 	}
 	if err != nil {
-		return review.RolledBack{}, err
+		return act.RolledBack{}, err
 	}
 	undo, err := undoOf(store, c, cut, done)
-	return review.RolledBack{Undo: undo, Restored: len(done.Changes), Kept: len(done.Kept), Moved: movedIn(done)}, err
+	return act.RolledBack{Undo: undo, Restored: len(done.Changes), Kept: len(done.Kept), Moved: movedIn(done)}, err
 }
 
 // undoOf returns the checkpoint that undoes all attempts to restore for a decision: one
 // may have been cut off, by a kill, while it restored or before it could be recorded.
-func undoOf(store *checkpoint.Store, c review.RollbackOf, cut *checkpoint.Interrupted, done *checkpoint.Restored) (string, error) {
+func undoOf(store *checkpoint.Store, c act.RollbackOf, cut *checkpoint.Interrupted, done *checkpoint.Restored) (string, error) {
 	if cut != nil && cut.To == c.Checkpoint && cut.Undo != "" {
 		return cut.Undo, nil
 	}

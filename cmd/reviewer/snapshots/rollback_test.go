@@ -9,18 +9,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
-	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // spoiled returns a workspace in which a session changed two files since a checkpoint, and
 // the rollback of these changes.
-func spoiled(t *testing.T) (*Taker, review.RollbackOf) {
+func spoiled(t *testing.T) (*Taker, act.RollbackOf) {
 	t.Helper()
 	taker, workspace := taker(t, defaults())
 	names := []string{filepath.Join(workspace, "a.txt"), filepath.Join(workspace, "b.txt")}
-	of := review.CheckpointOf{Workspace: workspace, Session: "s", Call: "c", Time: 1}
+	of := act.CheckpointOf{Workspace: workspace, Session: "s", Call: "c", Time: 1}
 	for _, name := range names {
 		write(t, name, "one")
 	}
@@ -35,7 +35,7 @@ func spoiled(t *testing.T) (*Taker, review.RollbackOf) {
 	if _, err = taker.Checkpoint(context.Background(), of); err != nil {
 		t.Fatal(err)
 	}
-	return taker, review.RollbackOf{Workspace: workspace, Session: "s", Checkpoint: before.Facts.ID, Time: 3}
+	return taker, act.RollbackOf{Workspace: workspace, Session: "s", Checkpoint: before.Facts.ID, Time: 3}
 }
 
 func contains(t *testing.T, workspace, name, want string) {
@@ -45,7 +45,7 @@ func contains(t *testing.T, workspace, name, want string) {
 	}
 }
 
-func storeOf(t *testing.T, taker *Taker, c review.RollbackOf) *checkpoint.Store {
+func storeOf(t *testing.T, taker *Taker, c act.RollbackOf) *checkpoint.Store {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(c.Workspace)
 	if err != nil {

@@ -2,7 +2,7 @@
 // takes the checkpoints that reviews request.
 //
 // Out of scope: when a checkpoint is taken and what it means for the call
-// (engine/review), and how files are stored (engine/checkpoint).
+// (engine/act), and how files are stored (engine/checkpoint).
 package snapshots
 
 import (
@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
 	"github.com/agent-reviewer/reviewer/engine/classify"
-	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // Folder returns the folder of a state directory's stores of checkpoints.
@@ -103,18 +103,18 @@ type Taker struct {
 	Settings map[string]any // of the policy that is active in the workspace
 }
 
-// Checkpoint takes a checkpoint; see [review.Files].
-func (t *Taker) Checkpoint(ctx context.Context, c review.CheckpointOf) (review.Checkpointed, error) {
+// Checkpoint takes a checkpoint; see [act.Files].
+func (t *Taker) Checkpoint(ctx context.Context, c act.CheckpointOf) (act.Checkpointed, error) {
 	root, err := filepath.EvalSymlinks(c.Workspace)
 	if errors.Is(err, fs.ErrNotExist) {
-		return review.Checkpointed{Result: engine.CheckpointNothing}, nil
+		return act.Checkpointed{Result: engine.CheckpointNothing}, nil
 	}
 	if err != nil {
-		return review.Checkpointed{}, err
+		return act.Checkpointed{}, err
 	}
 	store, err := t.open(ctx, root, c.Rows)
 	if err != nil {
-		return review.Checkpointed{}, err
+		return act.Checkpointed{}, err
 	}
 	r := checkpoint.Request{When: checkpoint.BeforeCall, By: checkpoint.ByOthers, Session: c.Session, Call: c.Call, Time: c.Time,
 		First: relative(root, c.CWD, c.First), Within: t.within(root, c), Only: c.Only}
@@ -126,7 +126,7 @@ func (t *Taker) Checkpoint(ctx context.Context, c review.CheckpointOf) (review.C
 	}
 	taken, err := store.Take(ctx, r)
 	if err != nil {
-		return review.Checkpointed{}, err
+		return act.Checkpointed{}, err
 	}
 	return described(taken, r.By, root), nil
 }
@@ -134,7 +134,7 @@ func (t *Taker) Checkpoint(ctx context.Context, c review.CheckpointOf) (review.C
 // within returns the folders outside the workspace of which everything is stored; if the
 // workspace is too large to be read as a whole, those inside are among them. The root of a
 // disk and the home directory are too large, too.
-func (t *Taker) within(root string, c review.CheckpointOf) []string {
+func (t *Taker) within(root string, c act.CheckpointOf) []string {
 	targeted := TooLarge(root, t.World.Home)
 	return slices.DeleteFunc(relative(root, c.CWD, c.Within), func(p string) bool {
 		inside := !filepath.IsAbs(filepath.FromSlash(p))
@@ -158,8 +158,8 @@ func (t *Taker) open(ctx context.Context, root string, rows engine.Rows) (*check
 }
 
 // described is the recorded description of a checkpoint.
-func described(taken *checkpoint.Taken, by checkpoint.By, root string) review.Checkpointed {
-	got := review.Checkpointed{Result: engine.CheckpointUnchanged, Root: filepath.ToSlash(root)}
+func described(taken *checkpoint.Taken, by checkpoint.By, root string) act.Checkpointed {
+	got := act.Checkpointed{Result: engine.CheckpointUnchanged, Root: filepath.ToSlash(root)}
 	got.Facts = engine.CheckpointFacts{ID: taken.ID, Files: int64(taken.Files), Left: int64(taken.LeftAll), Unseen: int64(len(taken.Unseen))}
 	if taken.New {
 		got.Result, got.Facts.Stored, got.Facts.Changed = engine.CheckpointTaken, taken.Stored, int64(len(taken.Changes))
@@ -172,7 +172,7 @@ func described(taken *checkpoint.Taken, by checkpoint.By, root string) review.Ch
 		if !filepath.IsAbs(filepath.FromSlash(p)) {
 			p = strings.TrimSuffix(got.Root, "/") + "/" + p
 		}
-		got.Changes = append(got.Changes, review.FileChange{Path: p, Folder: isFolder(c.Before) || isFolder(c.After)})
+		got.Changes = append(got.Changes, act.FileChange{Path: p, Folder: isFolder(c.Before) || isFolder(c.After)})
 	}
 	return got
 }

@@ -11,10 +11,10 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
 	"github.com/agent-reviewer/reviewer/engine/classify"
-	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // settings returns settings as a policy has them, with those of checkpoints replaced.
@@ -89,16 +89,16 @@ func TestTaker(t *testing.T) {
 	taker, workspace := taker(t, defaults())
 	file := filepath.Join(workspace, "a.txt")
 	write(t, file, "one")
-	before, err := taker.Checkpoint(context.Background(), review.CheckpointOf{Workspace: workspace, Session: "s", Call: "c", Time: 1})
+	before, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Workspace: workspace, Session: "s", Call: "c", Time: 1})
 	if err != nil || before.Result != engine.CheckpointTaken || before.Facts.ID == "" || before.Facts.Files != 1 {
 		t.Fatalf("%+v, %v", before, err)
 	}
-	again, err := taker.Checkpoint(context.Background(), review.CheckpointOf{Workspace: workspace, Session: "s", Call: "d", Time: 2})
+	again, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Workspace: workspace, Session: "s", Call: "d", Time: 2})
 	if err != nil || again.Result != engine.CheckpointUnchanged || again.Facts.ID != before.Facts.ID {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	write(t, file, "two, and longer")
-	after, err := taker.Checkpoint(context.Background(), review.CheckpointOf{Workspace: workspace, After: true, Own: true, Time: 3})
+	after, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Workspace: workspace, After: true, Own: true, Time: 3})
 	if err != nil || len(after.Changes) != 1 || !strings.HasSuffix(after.Changes[0].Path, "/shop/a.txt") || after.Facts.By != string(checkpoint.BySession) {
 		t.Fatalf("%+v, %v", after, err)
 	}
@@ -107,7 +107,7 @@ func TestTaker(t *testing.T) {
 // There is nothing to store of a folder that does not exist.
 func TestNoWorkspace(t *testing.T) {
 	taker, workspace := taker(t, defaults())
-	got, err := taker.Checkpoint(context.Background(), review.CheckpointOf{Workspace: workspace + "/gone"})
+	got, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Workspace: workspace + "/gone"})
 	if err != nil || got.Result != engine.CheckpointNothing || got.Facts.ID != "" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -119,7 +119,7 @@ func TestSealed(t *testing.T) {
 	write(t, filepath.Join(workspace, ".env"), "A=b")
 	write(t, filepath.Join(workspace, "a.txt"), "A=b")
 	rows := bundles.BuiltInRows()
-	if _, err := taker.Checkpoint(context.Background(), review.CheckpointOf{Workspace: workspace, Rows: rows}); err != nil {
+	if _, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Workspace: workspace, Rows: rows}); err != nil {
 		t.Fatal(err)
 	}
 	store, err := taker.open(context.Background(), workspace, rows)

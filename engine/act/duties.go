@@ -1,0 +1,85 @@
+package act
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
+)
+
+// executors says how each kind of duty is carried out, in the order in which that happens. A new kind is a file with a
+// function, and a row here.
+var executors = []struct {
+	kind review.Kind
+	// locked carries it out together with the record, under the session's lock; nil: that is not necessary.
+	locked func(r *Reviewer, t history.Tail, of *engine.Record) error
+	// do carries it out without the lock, and returns the answer that is to be given now; nil: locked is all.
+	do func(r *Reviewer, ctx context.Context, h *handling, d duty, a engine.Answer) (engine.Answer, error)
+	// again: it is also a duty of the second hook that is told the same event, because the first may have been killed.
+	again bool
+}{
+	{kind: review.Stop, locked: (*Reviewer).stop},
+	{kind: review.Remind, do: (*Reviewer).remind},
+	{kind: review.ReviewLate, do: (*Reviewer).reviewLater},
+	{kind: review.Wait, do: (*Reviewer).wait, again: true},
+	{kind: review.Observe, do: (*Reviewer).observe},
+	{kind: review.Restore, do: (*Reviewer).restore, again: true},
+	{kind: review.Save, do: (*Reviewer).save, again: true},
+}
+
+// assume lists the duties of a record, under the session's lock, and carries out those that belong there.
+func (r *Reviewer) assume(t history.Tail, h *handling, rec *engine.Record, again bool) error {
+	read := func(n int64) *engine.Record {
+		if n == 0 {
+			return nil
+		}
+		rec, _ := t.Read(n)
+		return rec
+	}
+	for _, one := range review.Duties(rec, t.History) {
+		d := duty{Duty: one, of: read(one.Of), result: read(one.Result), saved: read(one.Saved)}
+		known := false
+		for _, row := range executors {
+			if row.kind != one.Kind {
+				continue
+			}
+			known = true
+			if row.locked != nil && !again {
+				if err := row.locked(r, t, rec); err != nil {
+					return err
+				}
+			}
+			if row.do != nil && (row.again || !again) {
+				h.duties = append(h.duties, d)
+			}
+		}
+		if !known {
+			return fmt.Errorf("the policy asks for %q before the call, and nothing in this version of reviewer carries that out", one.Kind)
+		}
+	}
+	return nil
+}
+
+// carryOut carries out duties one after the other. Only the answer of a person makes one milder.
+func (r *Reviewer) carryOut(ctx context.Context, h *handling, a engine.Answer) (engine.Answer, error) {
+	for _, row := range executors {
+		for _, d := range h.duties {
+			if d.Kind != row.kind {
+				continue
+			}
+			next, err := row.do(r, ctx, h, d, a)
+			if err != nil {
+				return next, err
+			}
+			if next.Effect.Strictness() < a.Effect.Strictness() && d.Kind != review.Wait {
+				return next, fmt.Errorf("%s turned the answer %s into %s, and may only make it stricter", d.Kind, a.Effect, next.Effect)
+			}
+			if a = next; d.Kind == review.Wait && a.Effect == engine.Block {
+				return a, nil // the call does not run
+			}
+		}
+	}
+	return a, nil
+}
