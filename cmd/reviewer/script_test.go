@@ -109,6 +109,9 @@ func nth[T any](list []T, n int) []T {
 }
 
 func setUp(e *testscript.Env) error {
+	if err := claim(e); err != nil {
+		return err
+	}
 	for _, dir := range []string{"shop", "home"} {
 		if err := os.MkdirAll(filepath.Join(e.WorkDir, dir), 0o755); err != nil {
 			return err
