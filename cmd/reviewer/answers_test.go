@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // longestAnswer is how many characters a denial or question may have, with the
@@ -25,8 +26,8 @@ var threeParts = regexp.MustCompile(`(?s)^(Blocked by rule \S+:|Needs approval \
 func TestAnswersHaveThreeParts(t *testing.T) {
 	runner, list := shippedCases(t)
 	answers, longest := 0, 0
-	for _, c := range list {
-		if hasOwnTexts(c) {
+	for i, c := range list {
+		if !sweep.Has(i, 4) || hasOwnTexts(c) {
 			continue
 		}
 		for _, d := range blockedOrAsked(t, runner, c) {
@@ -38,7 +39,7 @@ func TestAnswersHaveThreeParts(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d answers, the longest of %d characters", answers, longest); answers < 3000 {
+	if t.Logf("%d answers, the longest of %d characters", answers, longest); answers < sweep.Some(600, 3000) {
 		t.Errorf("the cases produce only %d denials and questions", answers)
 	}
 }

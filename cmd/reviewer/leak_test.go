@@ -222,12 +222,12 @@ func filledIn(fields []string) map[string]any {
 }
 
 // eachField calls with for each field of each tool, with arguments that contain a
-// secret there: of some kinds, and over all fields of all kinds. Every second field
+// secret there: of some kinds, and over all fields of all kinds. Every fifth field
 // has its turn; each with REVIEWER_EVERY=1 (`make fidelity`).
 func (w *watched) eachField(kinds int, with func(where, tool string, args map[string]any)) {
 	tools, more, all, n := toolNames(), moreFields(), secretKinds(), 0
 	for _, tool := range slices.Sorted(maps.Keys(tools)) {
-		for _, field := range nth(append(tools[tool], slices.Sorted(maps.Keys(more))...), some(2, 1)) {
+		for _, field := range nth(append(tools[tool], slices.Sorted(maps.Keys(more))...), some(5, 1)) {
 			for range kinds {
 				n++
 				where := tool + " " + field
