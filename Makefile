@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: help build check demo test unit product sandbox race lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines prepared programs cross release release-check wine wine-part clean
+.PHONY: help build check demo test unit product sandbox race lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines prepared path programs cross release release-check wine wine-part clean
 
 # What a start reads instead of parsing and compiling the built-in policy. Without these files, as in a fresh clone
 # before make, the program is slower and decides the same.
@@ -85,6 +85,15 @@ lint-go: ## gofmt, go vet (Windows and macOS too) and staticcheck
 
 structure: ## per package: files, lines, components of files, long functions, wide lines; ARGS=-v names the places
 	@$(GO) run ./cmd/reviewer/structure $(ARGS)
+
+# The program is built with coverage, and denies one call in a process of its own, with a new state directory.
+path: prepared ## how many of our functions, in how many files and lines, one cold denial executes
+	@dir=$$(mktemp -d); trap 'rm -rf $$dir' EXIT; mkdir -p $$dir/cover $$dir/shop; $(GO) build -cover -coverpkg=./... -o $$dir/reviewer ./cmd/reviewer; \
+	echo '{"session_id":"s","transcript_path":"/dev/null","cwd":"'$$dir/shop'","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"rm -rf ~/photos"},"tool_use_id":"t"}' | \
+	  HOME=$$dir/home GOCOVERDIR=$$dir/cover REVIEWER_NO_RESIDENT=1 $$dir/reviewer hook claude-code PreToolUse --home $$dir/state >/dev/null 2>&1; \
+	$(GO) tool covdata func -i=$$dir/cover | awk '$$1 ~ /\.go:/ && $$NF != "0.0%" { sub(/:.*/, "", $$1); files[$$1]; n++ } END { print n " functions in " length(files) " files" }'; \
+	$(GO) tool covdata textfmt -i=$$dir/cover -o $$dir/lines; \
+	awk -F '[:., ]' 'NR > 1 && $$NF { for (i = $$(NF-5); i <= $$(NF-3); i++) lines[$$2 ":" i] } END { print length(lines) " lines" }' $$dir/lines
 
 lint-rego: ## opa fmt and opa check --strict for the built-in Rego and that of test data
 	$(GO) run $(OPA) fmt --list --fail $(REGO)

@@ -55,7 +55,7 @@ func collectLater() {
 // the runtime does, which is a denial; other commands exit with 1, since 2 means findings. The
 // runtime's output, which can contain secrets, is not printed.
 func run(ctx context.Context, a *cli.App, args []string) (code int) {
-	root := rootCommand(a)
+	root := commandsFor(a, args)
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintln(a.Stderr, "reviewer:", a.Crashed(p))
@@ -77,7 +77,18 @@ func run(ctx context.Context, a *cli.App, args []string) (code int) {
 	return code
 }
 
-func rootCommand(a *cli.App) *cobra.Command {
+// commandsFor returns the commands among which a command line chooses. A hook waits for no others than its own.
+func commandsFor(a *cli.App, args []string) *cobra.Command {
+	if len(args) == 0 || args[0] != "hook" {
+		return rootCommand(a)
+	}
+	root := bareCommand(a)
+	root.AddCommand(hookCommand(a))
+	return root
+}
+
+// bareCommand is the program without commands.
+func bareCommand(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "reviewer",
 		Short:         "Policy for coding agents",
@@ -96,6 +107,11 @@ func rootCommand(a *cli.App) *cobra.Command {
 		"state directory (default $REVIEWER_HOME, else reviewer in the XDG state directory)")
 	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false,
 		"print only errors; output files, documents and the exit code are unaffected")
+	return root
+}
+
+func rootCommand(a *cli.App) *cobra.Command {
+	root := bareCommand(a)
 	cli.Section(root, "setup", "Setup:", installCommand(a), uninstallCommand(a), doctorCommand(a), agentsCommand(a), configcmd.Command(a))
 	cli.Section(root, "work", "Working with agents:", runcmd.Command(a, recordPrompt), runcmd.WatchCommand(a),
 		sessioncmd.Command(a), incidentcmd.Command(a),
