@@ -23,7 +23,9 @@ func with(t *testing.T, kind review.Kind, do func(engine.Answer) engine.Answer) 
 	t.Cleanup(func() { executors = before })
 	one := before[len(before)-1]
 	one.kind, one.again = kind, false
-	one.do = func(_ *Reviewer, _ context.Context, _ *handling, _ duty, a engine.Answer) (engine.Answer, error) { return do(a), nil }
+	one.do = func(_ *Reviewer, _ context.Context, _ *handling, _ duty, a engine.Answer) (engine.Answer, error) {
+		return do(a), nil
+	}
 	executors = append(slices.Clone(before), one)
 }
 

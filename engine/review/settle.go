@@ -33,22 +33,60 @@ func settle(d *engine.Decision, own ...string) error {
 	}
 	limits := []limit{{480, 8, uncut}, {240, 8, uncut}, {120, 5, uncut}, {60, 3, uncut}, {30, 1, uncut},
 		{30, 1, 960}, {30, 1, 240}, {30, 1, 60}}
+	whole := *d
 	for i := 0; ; i++ {
 		b, err := engine.Marshal(d)
 		if err != nil {
 			return fmt.Errorf("encode decision: %w", err)
 		}
-		if len(b) <= maxDecision {
+		switch n := i - longest; {
+		case len(b) <= maxDecision:
 			return nil
-		}
-		if i == len(limits) {
+		case n < 0:
+			leaveOut(d, &whole, longest-i)
+		case n < len(limits):
+			shorten(d, limits[n])
+		default:
 			return fmt.Errorf("policy returned a decision of more than %d bytes, even with its texts cut", maxDecision)
 		}
-		shorten(d, limits[i])
 	}
 }
 
-// limit shortens a decision to fit a line: first texts and lists that only the
+// longest is the length of the longest list of which a part is left out before any text is cut.
+const longest = 5
+
+// leaveOut keeps n texts of each list that only the log contains, whole, and says how many are missing. At last the
+// explanation goes too. All rules stay, and the first messages.
+func leaveOut(d, whole *engine.Decision, n int) {
+	d.Reasons, d.Alternatives = firstOf(whole.Reasons, n), firstOf(whole.Alternatives, n)
+	if whole.Rationality != nil {
+		r := *whole.Rationality
+		r.Issues, r.Suggestions = firstOf(r.Issues, n), firstOf(r.Suggestions, n)
+		d.Rationality = &r
+	}
+	if whole.SideEffects != nil {
+		e := *whole.SideEffects
+		e.Mitigations = firstOf(e.Mitigations, n)
+		d.SideEffects = &e
+	}
+	d.Rules = slices.Clone(whole.Rules)
+	for i := max(n, 2); i < len(d.Rules); i++ {
+		d.Rules[i].Message = "" // the policy has it
+	}
+	if n == 1 {
+		d.Explanation = ""
+	}
+}
+
+// firstOf returns the first texts of a list, and how many are missing.
+func firstOf(list []string, n int) []string {
+	if len(list) <= n+1 {
+		return list
+	}
+	return append(slices.Clone(list[:n]), fmt.Sprintf("… %d more", len(list)-n))
+}
+
+// limit shortens a decision to fit a line where leaving out is not enough: first texts and lists that only the
 // log contains, and the agent's text only if nothing else is left to cut.
 type limit struct{ text, list, told int }
 

@@ -2,6 +2,7 @@ package review
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -149,6 +150,28 @@ func TestSettleKeepsWhatIsTold(t *testing.T) {
 	before := d.Text
 	if err := settle(&d); err != nil || d.Text != before || len(d.Rules) == 0 {
 		t.Errorf("%v: %q", err, d.Text)
+	}
+}
+
+// A decision with many reasons loses some of them, and no part of a sentence.
+func TestSettleLeavesOut(t *testing.T) {
+	d := engine.Decision{Decision: engine.Block, Enforced: engine.Block, Reason: "The first reason. It has two sentences.", Explanation: "Several rules fired.",
+		Text: "Blocked by rule r0: " + strings.Repeat("This deletes the only copy of something. ", 25)}
+	for i := range 9 {
+		d.Rules = append(d.Rules, engine.RuleResult{ID: fmt.Sprint("r", i), Decision: engine.Block, Severity: "high", Message: strings.Repeat("m", 110)})
+		d.Reasons = append(d.Reasons, fmt.Sprint(i, strings.Repeat("r", 110)))
+		d.Alternatives = append(d.Alternatives, fmt.Sprint(i, strings.Repeat("a", 40)))
+	}
+	before := d
+	if err := settle(&d); err != nil {
+		t.Fatal(err)
+	}
+	if !cmp.Equal(d.RuleIDs(), before.RuleIDs()) || d.Text != before.Text || d.Reason != before.Reason || d.Rules[1].Message != before.Rules[1].Message {
+		t.Errorf("more than reasons were lost: %+v", d)
+	}
+	n := len(d.Reasons) - 1
+	if n < 1 || !cmp.Equal(d.Reasons, append(before.Reasons[:n:n], fmt.Sprintf("… %d more", 9-n))) {
+		t.Errorf("the reasons are %q", d.Reasons)
 	}
 }
 
