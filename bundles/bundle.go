@@ -237,10 +237,10 @@ func mistakable(name string) bool {
 
 // ReadFile reads a file of a policy, or a test of it. An empty file is an
 // error: it may be the rest of an interrupted write, and rules would be lost
-// with it. Every error names the file.
+// with it. Only settings may be empty: then the defaults apply. Every error names the file.
 func ReadFile(fsys fs.FS, name string) ([]byte, error) {
 	b, err := readBounded(fsys, name)
-	if err == nil && len(bytes.TrimSpace(b)) == 0 {
+	if err == nil && len(bytes.TrimSpace(b)) == 0 && FileKind(name) != SettingsFile {
 		return nil, inFile(name).as("file.unreadable").wrong("the file is empty; add content or delete it")
 	}
 	return b, err

@@ -162,8 +162,8 @@ func TestLoadErrors(t *testing.T) {
 		"manifest no JSON":      {User, []string{".manifest", `{`}, []string{".manifest:"}},
 		"too large":             {User, []string{"a.rego", strings.Repeat("#", maxFile+1)}, []string{"a.rego is larger than 1048576 bytes; split it"}},
 		"half written": {
-			User, []string{"settings.yaml", "", "access/team.yaml", " \n", "rules/a.yaml", "# none any more"},
-			[]string{"settings.yaml: the file is empty; add content or delete it", "access/team.yaml: the file is empty"},
+			User, []string{"data.yaml", "", "access/team.yaml", " \n", "rules/a.yaml", "# none any more"},
+			[]string{"data.yaml: the file is empty; add content or delete it", "access/team.yaml: the file is empty"},
 		},
 	} {
 		_, err := Load(folder(test.files...), test.layer)

@@ -112,7 +112,8 @@ func bareCommand(a *cli.App) *cobra.Command {
 
 func rootCommand(a *cli.App) *cobra.Command {
 	root := bareCommand(a)
-	cli.Section(root, "setup", "Setup:", installCommand(a), uninstallCommand(a), doctorCommand(a), agentsCommand(a), configcmd.Command(a))
+	cli.Section(root, "setup", "Setup:", installCommand(a), uninstallCommand(a), doctorCommand(a), agentsCommand(a),
+		configcmd.Command(a, notifycmd.UnusableChannels))
 	cli.Section(root, "work", "Working with agents:", runcmd.Command(a, recordPrompt), runcmd.WatchCommand(a),
 		sessioncmd.Command(a), incidentcmd.Command(a),
 		checkpointcmd.Command(a), notifycmd.Command(a), approvalscmd.Command(a, suggest.Propose, overrides()), denialsCommand(a),

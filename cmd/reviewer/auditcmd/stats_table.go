@@ -153,7 +153,7 @@ func (s statsPage) fatigue(f stats.Fatigue) {
 	s.line("FATIGUE      questions of policy: %d; of agents: %d; in %.1f hours of work: %.1f per hour; %d granted without asking",
 		f.Policy, f.Agent, f.Hours, f.PerHour, granted)
 	if r := f.ApprovedShare; r != nil {
-		s.line("             approved %s (95 %% interval %s to %s)", percent(r.Rate), percent(r.Low), percent(r.High))
+		s.line("             approved, of both together: %s (95 %% interval %s to %s)", percent(r.Rate), percent(r.Low), percent(r.High))
 	}
 	if t := f.AnswerTime; t.Count > 0 {
 		s.line("             time to answer: median %.0f s, 90 %% within %.0f s", t.P50/1000, t.P90/1000)
@@ -190,7 +190,7 @@ func (s statsPage) people(d stats.Document) {
 		s.line("")
 		s.line("QUESTIONS    %d asked: %d approved, %d refused, %d open%s", q.Asked, q.Approved, q.Refused, q.Open, endedText(q.Ended))
 		if r := q.ApprovedShare; r != nil {
-			s.line("             approved %s (95 %% interval %s to %s)", percent(r.Rate), percent(r.Low), percent(r.High))
+			s.line("             approved, of those of policy: %s (95 %% interval %s to %s)", percent(r.Rate), percent(r.Low), percent(r.High))
 		}
 	}
 	s.fatigue(d.Fatigue)

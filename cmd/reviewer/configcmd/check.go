@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func configCheckCommand(a *cli.App) *cobra.Command {
+func configCheckCommand(a *cli.App, unusable Unusable) *cobra.Command {
 	var as string
 	var out term.Output
 	cmd := &cobra.Command{
@@ -34,7 +34,7 @@ func configCheckCommand(a *cli.App) *cobra.Command {
 			if as != "" && !slices.Contains(bundles.Layers(), as) {
 				return cli.Usage("--layer %s: expected one of %s", as, strings.Join(bundles.Layers(), ", "))
 			}
-			list, err := inspect(cmd.Context(), a, paths, as)
+			list, err := inspect(cmd.Context(), a, paths, as, unusable)
 			if err != nil {
 				return err
 			}
@@ -61,13 +61,13 @@ type checked struct {
 	named func(text string) string // converts file names for output; nil: unchanged
 }
 
-func inspect(ctx context.Context, a *cli.App, paths []string, as string) ([]checked, error) {
+func inspect(ctx context.Context, a *cli.App, paths []string, as string, unusable Unusable) ([]checked, error) {
 	if len(paths) == 0 {
-		return inspectActive(ctx, a)
+		return inspectActive(ctx, a, unusable)
 	}
 	var list []checked
 	for _, path := range paths {
-		c, err := inspectPath(ctx, path, as)
+		c, err := inspectPath(ctx, a, path, as, unusable)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func inspect(ctx context.Context, a *cli.App, paths []string, as string) ([]chec
 
 // inspectActive checks the active layers. One that cannot be read is left out when
 // the others are merged.
-func inspectActive(ctx context.Context, a *cli.App) ([]checked, error) {
+func inspectActive(ctx context.Context, a *cli.App, unusable Unusable) ([]checked, error) {
 	home, err := a.StateHome()
 	if err != nil {
 		return nil, err
@@ -102,7 +102,8 @@ func inspectActive(ctx context.Context, a *cli.App) ([]checked, error) {
 			layers = append(layers, b)
 		}
 	}
-	list = mergeProblems(ctx, layers, list)
+	errs, notes, idle := checkMerged(ctx, layers, func(e *bundles.Effective) ([]string, error) { return unusable(a, e.Settings, true) })
+	list = mergeProblems(list, errs, notes, idle)
 	for i := range list {
 		list[i].rename()
 	}
@@ -149,9 +150,8 @@ func inspectLayer(holds *active.Layers, layer string) (checked, *bundles.Bundle)
 
 // mergeProblems adds the problems of the merged layers to the layer that an error
 // names, else at the end.
-func mergeProblems(ctx context.Context, layers []*bundles.Bundle, list []checked) []checked {
+func mergeProblems(list []checked, errs, notes, idle []string) []checked {
 	var all checked
-	errs, notes, idle := checkMerged(ctx, layers)
 	of := func(text string) *checked {
 		for i := range list {
 			if list[i].Layer != "" && strings.HasPrefix(text, list[i].Layer+"/") {
@@ -177,7 +177,8 @@ func mergeProblems(ctx context.Context, layers []*bundles.Bundle, list []checked
 
 // checkMerged reports the problems of layers as one policy, what may be unintended, and
 // which settings of one layer have no effect.
-func checkMerged(ctx context.Context, layers []*bundles.Bundle) (errs, notes, idle []string) {
+func checkMerged(ctx context.Context, layers []*bundles.Bundle, unusable func(*bundles.Effective) ([]string, error)) (errs,
+	notes, idle []string) {
 	e, err := bundles.Assemble(layers...)
 	if err != nil {
 		return splitErrors(err), nil, nil
@@ -186,12 +187,13 @@ func checkMerged(ctx context.Context, layers []*bundles.Bundle) (errs, notes, id
 	for _, p := range append(e.IneffectiveSettings(), e.PointlessSettings()...) {
 		idle = append(idle, p.Error())
 	}
-	return splitErrors(wiring.Check(ctx, e)), notes, idle
+	failing, err := unusable(e)
+	return append(splitErrors(errors.Join(wiring.Check(ctx, e), err)), failing...), notes, idle
 }
 
 // inspectPath checks a folder or a settings file separately, over the built-in
 // policy. The error is the reason why it could not be read.
-func inspectPath(ctx context.Context, path, as string) (checked, error) {
+func inspectPath(ctx context.Context, a *cli.App, path, as string, unusable Unusable) (checked, error) {
 	files, dir, err := filesAt(path)
 	if err != nil {
 		return checked{}, err
@@ -221,7 +223,9 @@ func inspectPath(ctx context.Context, path, as string) (checked, error) {
 		layers = []*bundles.Bundle{base, b}
 	}
 	var idle []string
-	c.Errors, c.Remarks, idle = checkMerged(ctx, layers)
+	c.Errors, c.Remarks, idle = checkMerged(ctx, layers, func(e *bundles.Effective) ([]string, error) {
+		return unusable(a, e.Settings, false)
+	})
 	c.Remarks = append(c.Remarks, idle...)
 	if c.Layer == bundles.Project && filepath.Base(path) == active.ShortSettings {
 		c.named = func(text string) string {

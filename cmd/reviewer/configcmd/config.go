@@ -9,8 +9,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// Unusable lists the parts of merged settings that would fail when they are first used; here: the settings apply on this machine.
+type Unusable func(a *cli.App, settings map[string]any, here bool) ([]string, error)
+
 // Command is `reviewer config`.
-func Command(a *cli.App) *cobra.Command {
+func Command(a *cli.App, unusable Unusable) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
 		Example: "  reviewer config show risk\n  reviewer config check",
@@ -18,5 +21,5 @@ func Command(a *cli.App) *cobra.Command {
 		Long: "Settings are the numbers, lists and texts of the policy: those of the built-in layer,\n" +
 			"as changed by the settings.yaml of other layers. " + cli.ExitHelp(),
 	}
-	return cli.Group(cmd, configShowCommand(a), configCheckCommand(a))
+	return cli.Group(cmd, configShowCommand(a), configCheckCommand(a, unusable))
 }

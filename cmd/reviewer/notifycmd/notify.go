@@ -7,6 +7,7 @@
 package notifycmd
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -44,6 +45,19 @@ type Problem = channel.Problem
 func ChannelProblems(a *cli.App, store *audit.Store) ([]Problem, error) {
 	to, err := configuration(a, store.Dir)
 	return to.problems, err
+}
+
+// UnusableChannels lists what keeps the channels of merged settings from being used. On machines other than the one
+// where the settings apply, files and variables with secrets may be missing: here reports whether that counts.
+func UnusableChannels(a *cli.App, settings map[string]any, here bool) ([]string, error) {
+	to, err := configurationOf(a, settings)
+	var list []string
+	for _, p := range to.problems {
+		if p.Broken && (here || !p.Absent) {
+			list = append(list, fmt.Sprintf("interventions.notification_channels: channel %s: %s", p.Channel, p.Text))
+		}
+	}
+	return list, err
 }
 
 // spoolOf is the spool of a state directory.

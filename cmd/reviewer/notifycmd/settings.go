@@ -26,7 +26,12 @@ func configuration(a *cli.App, home string) (configured, error) {
 	if err != nil {
 		return configured{}, err
 	}
-	raw, err := json.Marshal(e.Settings["interventions"])
+	return configurationOf(a, e.Settings)
+}
+
+// configurationOf reads the merged settings of a policy.
+func configurationOf(a *cli.App, settings map[string]any) (configured, error) {
+	raw, err := json.Marshal(settings["interventions"])
 	var doc struct {
 		Channels []channel.Config        `json:"notification_channels"`
 		Kinds    map[string]channel.Kind `json:"kinds"`

@@ -106,7 +106,7 @@ func (from Sources) value(what, direct, file, env string) (string, error) {
 		if v := from.Env(env); v != "" {
 			return v, nil
 		}
-		return "", fmt.Errorf("%s: the environment variable %s is not set", what, env)
+		return "", fmt.Errorf("%s: the environment variable %s %w", what, env, errNotSet)
 	}
 	return "", nil
 }
@@ -133,6 +133,8 @@ func (from Sources) file(what, path string) (string, error) {
 	}
 	return strings.TrimSpace(string(b[:n])), nil
 }
+
+var errNotSet = errors.New("is not set")
 
 var errNoWay = errors.New("it has neither a command nor a webhook")
 

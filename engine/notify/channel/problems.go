@@ -2,7 +2,9 @@ package channel
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
@@ -13,6 +15,7 @@ type Problem struct {
 	Channel string // its name
 	Text    string
 	Broken  bool // nothing can be sent over it
+	Absent  bool // because a file or variable is missing, which may exist on another machine
 }
 
 // Problems finds what keeps channels from being used, and what a person probably did not intend.
@@ -28,7 +31,8 @@ func Problems(list []Config, from Sources) []Problem {
 		}
 		seen[c.Name] = true
 		if f, broken := senderOf(c, from).(failing); broken {
-			found = append(found, Problem{c.Name, f.err.Error(), true})
+			absent := errors.Is(f.err, fs.ErrNotExist) || errors.Is(f.err, errNotSet)
+			found = append(found, Problem{c.Name, f.err.Error(), true, absent})
 		}
 		found = append(found, doubts(c)...)
 	}
