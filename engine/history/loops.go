@@ -74,6 +74,7 @@ func (p *ringEntry) over() bool {
 // wrote (in record since): the person who writes may want it checked again. A call without
 // a reported result counts as having the same result; calls still
 // running show neither that results are the same nor that they differ.
+// Denied calls had no result, so they are no repetition.
 func same(stretch []ringEntry, print string, since int64) (n, inFlight int64) {
 	n = 1
 	result, known := "", false
@@ -82,7 +83,7 @@ func same(stretch []ringEntry, print string, since int64) (n, inFlight int64) {
 		switch {
 		case p.N < since, p.Print != print && p.altered() && p.ended():
 			return n, inFlight
-		case p.Print != print:
+		case p.Print != print, p.Outcome == engine.OutcomeDenied:
 		case p.Outcome == engine.OutcomePending:
 			inFlight++
 		case p.Outcome == engine.OutcomeUnknown:

@@ -36,7 +36,7 @@ fires contains "limit_file_operations" if {
 #   id: limit_tokens
 fires contains "limit_tokens" if {
 	input.phase in {"pre", "post"}
-	_used_up("limit_tokens", "tokens", data.reviewer.resources.max_token_usage, 1, input.event.usage.tokens)
+	_used_up("tokens", data.reviewer.resources.max_token_usage, 1, input.event.usage.tokens)
 }
 
 # METADATA
@@ -48,39 +48,14 @@ fires contains "limit_time" if {
 	not "message" in input.action.types
 	not "agent_spawn" in input.action.types
 	most := data.reviewer.resources.max_execution_time_seconds * 1000
-	_used_up("limit_time", "busy", most, data.reviewer.resources.time_multiple, input.event.result.ms)
+	_used_up("busy", most, data.reviewer.resources.time_multiple, input.event.result.ms)
 }
 
-# The number was used up again since the session was last told. The session is first told when a
-# multiple of the number was used since the prompt.
-_used_up(id, what, most, _, _) if {
-	_acts_on_limits
-	object.get(_last_told(id), what, 0) >= most
-}
-
-_used_up(id, what, most, first, _) if {
-	_acts_on_limits
-	not _last_told(id)
-	object.get(input.session, what, 0) >= most * first
-}
-
-# If interventions are disabled, what the session was told is not recorded; then only the
-# event that reaches another multiple of the number counts.
-_used_up(_, what, most, first, added) if {
-	not _acts_on_limits
+# This event reached another multiple of the number, whatever was told before.
+_used_up(what, most, first, added) if {
 	now := input.session[what]
 	floor(now / most) >= first
 	floor(now / most) > floor((now - added) / most)
-}
-
-_acts_on_limits if {
-	data.reviewer.interventions.enabled
-	data.reviewer.enforcement != "observe"
-}
-
-_last_told(id) := about[count(about) - 1] if {
-	about := [i | some i in input.session.interventions; i.run; i.issue == id]
-	about != []
 }
 
 # METADATA
