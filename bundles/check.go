@@ -332,6 +332,9 @@ func (e *Effective) PointlessSettings() []*engine.Problem {
 					"patterns.thresholds: the threshold of %s is fixed: one occurrence is enough; remove it", id)
 			}
 		}
+		e.deadRungs(l, rules, func(id, why string) {
+			report("interventions.ladders."+id, "settings.ladder", "interventions.ladders.%s: %s", id, why)
+		})
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package bundles
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net"
@@ -201,4 +202,65 @@ func wrongQuiet(quiet map[string]any) string {
 		}
 	}
 	return ""
+}
+
+// deadRungs reports parts of a layer's ladders that can never be reached with the merged settings.
+func (e *Effective) deadRungs(l *Bundle, rules map[string]Rule, report func(id, why string)) {
+	merged := objectAt(e.Settings, "interventions")
+	ladders := objectAt(l.ownSettings(), "interventions", "ladders")
+	for _, id := range slices.Sorted(maps.Keys(ladders)) {
+		rungs := list(ladders[id])
+		if why := e.neverClimbed(rules[id]); id != "*" && why != "" {
+			report(id, why)
+			continue
+		}
+		for i, kind := range rungs {
+			name := fmt.Sprint(kind)
+			switch off, is := merged[name].(bool); {
+			case is && !off && l.Layer != Base:
+				report(id, fmt.Sprintf("%s is never used, since interventions.%s is false; remove it, or turn the kind on", name, name))
+			case name == engine.EmergencyStop && i < len(rungs)-1 && id != "*" && e.alwaysStops(rules[id]):
+				report(id, fmt.Sprintf("%v is never used, since %s stops the session before it; move %s to the end", rungs[i+1], name, name))
+			}
+		}
+	}
+}
+
+// neverClimbed reports why the ladder of a rule is never used; empty: it is, or the rule is written in Rego.
+func (e *Effective) neverClimbed(r Rule) string {
+	merged := objectAt(e.Settings, "interventions")
+	mode, _ := objectAt(e.Settings, "rules", "enforcement")[r.ID].(string)
+	mode = cmp.Or(mode, r.Enforcement)
+	warns := r.Decision == string(engine.Warn) || mode == string(engine.Warn) || e.Settings["enforcement"] == string(engine.Warn)
+	named := func(ids any) bool { return slices.Contains(list(ids), any(r.ID)) }
+	switch {
+	case r.ID == "":
+		return ""
+	case merged["strategy"] == "progressive":
+		return "this ladder is never used, since interventions.strategy is progressive; change interventions.progressive"
+	case named(merged["immediate"]):
+		return fmt.Sprintf("this ladder is never used, since %s is in interventions.immediate; remove one of the two", r.ID)
+	case r.Decision == "":
+		return fmt.Sprintf("this ladder is never used, since %s has no decision; give its row decision: warn", r.ID)
+	case mode == "observe":
+		return fmt.Sprintf("this ladder is never used, since %s is only recorded; set rules.enforcement.%s", r.ID, r.ID)
+	case !warns && !named(objectAt(merged, "stops")["repeated"]):
+		return fmt.Sprintf("this ladder is never used, since %s decides %s, and interventions are made with warnings; use a rule that warns",
+			r.ID, r.Decision)
+	}
+	return ""
+}
+
+// alwaysStops reports whether each finding of a rule has a level for which a ladder stops the session.
+func (e *Effective) alwaysStops(r Rule) bool {
+	merged := objectAt(e.Settings, "interventions")
+	levels := []string{r.Severity}
+	if len(r.Levels) > 0 {
+		levels = nil
+		for _, l := range r.Levels {
+			levels = append(levels, l.Level)
+		}
+	}
+	milder := func(level string) bool { return !slices.Contains(list(objectAt(merged, "stops")["levels"]), any(level)) }
+	return r.ID != "" && merged["hard_stop"] == true && e.Settings["enforcement"] == "enforce" && !slices.ContainsFunc(levels, milder)
 }

@@ -92,3 +92,38 @@ func TestChannelsThatAreWrong(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestDeadRungs(t *testing.T) {
+	for settings, want := range map[string]string{
+		"{}": "",
+		"interventions: {ladders: {loop: [context_reinforcement, emergency_stop]}}":                                             "",
+		"interventions: {ladders: {git_force_push: [soft_correction]}}":                                                         "git_force_push decides",
+		"{interventions: {ladders: {git_force_push: [soft_correction]}}, rules: {enforcement: {git_force_push: warn}}}":         "",
+		"{interventions: {ladders: {git_force_push: [soft_correction]}}, enforcement: warn}":                                    "",
+		"interventions: {ladders: {deny_workaround: [soft_correction]}}":                                                        "",
+		"interventions: {ladders: {goal_drift: [soft_correction]}}":                                                             "goal_drift is only recorded",
+		"{interventions: {ladders: {goal_drift: [soft_correction]}}, rules: {enforcement: {goal_drift: enforce}}}":              "",
+		"{interventions: {ladders: {loop: [soft_correction]}}, rules: {enforcement: {loop: observe}}}":                          "loop is only recorded",
+		"interventions: {ladders: {exploration_wandering: [soft_correction]}}":                                                  "exploration_wandering has no decision",
+		"interventions: {strategy: progressive, ladders: {loop: [soft_correction]}}":                                            "strategy is progressive",
+		"interventions: {immediate: [loop], ladders: {loop: [soft_correction]}}":                                                "loop is in interventions.immediate",
+		"interventions: {soft_correction: false, ladders: {loop: [soft_correction, context_reinforcement]}}":                    "soft_correction is never used",
+		"interventions: {soft_correction: false}":                                                                               "",
+		"interventions: {ladders: {loop: [emergency_stop, soft_correction]}}":                                                   "",
+		"interventions: {stops: {levels: [low, medium]}, ladders: {loop: [emergency_stop, soft_correction]}}":                   "soft_correction is never used, since emergency_stop stops",
+		"interventions: {hard_stop: false, stops: {levels: [low, medium]}, ladders: {loop: [emergency_stop, soft_correction]}}": "",
+	} {
+		e, err := assembled(t, [2]string{User, settings})
+		if err != nil {
+			t.Errorf("%s: %v", settings, err)
+			continue
+		}
+		var found []string
+		for _, p := range e.PointlessSettings() {
+			found = append(found, p.Error())
+		}
+		if all := strings.Join(found, "\n"); (want == "") != (all == "") || !strings.Contains(all, want) {
+			t.Errorf("%s: got %q, want %q", settings, all, want)
+		}
+	}
+}

@@ -16,7 +16,8 @@ type Intervention struct {
 
 	// checkpoint_rollback: id of the checkpoint; absent: none is suitable.
 	Checkpoint string `json:"checkpoint,omitempty"`
-	Asks       bool   `json:"asks,omitempty"` // nothing is restored: a person is asked to do it
+
+	Asks bool `json:"asks,omitempty"` // checkpoint_rollback, emergency_stop: nothing is done; a person is asked to do it
 }
 
 // The kinds of intervention, from the mildest to the strictest.

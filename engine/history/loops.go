@@ -74,7 +74,7 @@ func (p *ringEntry) over() bool {
 // wrote (in record since): the person who writes may want it checked again. A call without
 // a reported result counts as having the same result; calls still
 // running show neither that results are the same nor that they differ.
-// Denied calls had no result, so they are no repetition.
+// Denied calls had no result, so they do not count.
 func same(stretch []ringEntry, print string, since int64) (n, inFlight int64) {
 	n = 1
 	result, known := "", false

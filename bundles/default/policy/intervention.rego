@@ -26,13 +26,17 @@ chosen := {"kind": "emergency_stop", "reason": object.get(input.session, "stop_r
 	not _passes
 } else := object.union(_stop, {"kind": "emergency_stop", "attempt": count(_about(_stop.issue)) + 1}) if {
 	_stop
-} else := object.union_n([{"kind": _kind, "issue": _issue.id, "attempt": count(_about(_issue.id)) + 1}, _factor_of, _request_of, _rollback_of]) if {
+} else := object.union_n([{"kind": _kind, "issue": _issue.id, "attempt": count(_about(_issue.id)) + 1}, _factor_of, _request_of, _rollback_of, _offer_of]) if {
 	not _waits
 }
 
 # METADATA
 # title: The session has to stop
-stops if chosen.kind == "emergency_stop"
+# description: A stop that is only offered to a person stops nothing.
+stops if {
+	chosen.kind == "emergency_stop"
+	not chosen.asks
+}
 
 # METADATA
 # title: The event is not stopped although the session is
@@ -122,7 +126,13 @@ _stop := {"issue": _again, "reason": _text(_settings.texts.repeated, {"{rule}": 
 } else := {"issue": _issue.id, "reason": _text(_settings.texts.ladder, {"{reason}": trim_suffix(data.reviewer.reasons.brief(_issue), ".")})} if {
 	_stoppable
 	_kind == "emergency_stop"
+	_stops_by_itself
 }
+
+# The last rung of a ladder acts for findings of these levels; for others, it offers the stop to a person.
+_stops_by_itself if _weighed
+
+_stops_by_itself if _level in _settings.stops.levels
 
 _stoppable if {
 	_acts
@@ -223,7 +233,7 @@ _custom(id) := data.policies.organisation.ladders[id] if {
 	_settings.strategy == "custom"
 }
 
-_rungs := [kind | some kind in _ladder; _available(kind); not _too_strict(kind)]
+_rungs := [kind | some kind in _ladder; _available(kind)]
 
 _available("emergency_stop")
 
@@ -234,9 +244,6 @@ _available(kind) if _own_kinds[kind]
 # Kinds that the organisation has defined. They are carried out after the decision was
 # recorded; here they only add a message.
 _own_kinds := object.get(_settings, "kinds", {})
-
-# A ladder ends in a stop only for issues of the levels in stops.levels.
-_too_strict("emergency_stop") if not _level in _settings.stops.levels
 
 _level := object.get(input.finding, [_issue.id, "level"], _issue.severity)
 
@@ -303,11 +310,12 @@ _waits if {
 	not _repeated(_issue)
 }
 
-_waits if _kind == "emergency_stop" # and nothing may stop the session
-
 _message if _kind in {"soft_correction", "context_reinforcement"}
 
 _message if _own_kinds[_kind]
+
+# Where the session could be stopped, it is (_stop).
+_message if _kind == "emergency_stop"
 
 # A rollback that a person is to make, or that is not possible, is no more than a message.
 _message if {
@@ -480,6 +488,11 @@ _is_safe(c) if {
 # Milliseconds: longer than any session.
 _ever := 1000000000000
 
+# The stop is left to a person.
+_offer_of := {"asks": true} if {
+	_kind == "emergency_stop"
+} else := {}
+
 _rollback_text := _texts.checkpoint_rollback if {
 	_restores
 } else := _texts.rollback_offered if {
@@ -505,11 +518,21 @@ _kind_text := _own_kinds[chosen.kind].text if {
 	true
 } else := _rollback_text if {
 	chosen.kind == "checkpoint_rollback"
+} else := _texts.stop_offered if {
+	chosen.kind == "emergency_stop"
 } else := _texts.own if {
 	_own_kinds[chosen.kind]
 } else := _texts[chosen.kind]
 
 _texts := _settings.texts
+
+# METADATA
+# title: What the person is told instead
+notice := _texts.stop_offered_notice if {
+	outcome.answered == "warn"
+	chosen.kind == "emergency_stop"
+	chosen.asks
+}
 
 # METADATA
 # title: What the text's placeholders stand for

@@ -75,10 +75,12 @@ _denied(session) := given.call({"findings": ["harm"], "finding": {"harm": {}}, "
 
 _around(before) := given.call({"findings": ["around"], "finding": {"around": {}}, "session": {"interventions": before}})
 
-# A ladder that ends in a stop stays on the rung before it.
+# At the end of its ladder, a finding of a lower level offers the stop to a person.
 test_not_grave_enough if {
 	doc := object.union(_found("one", {"interventions": [_soft(400), _made("context_reinforcement", 130, 2)]}), {"finding": {"one": {"level": "low"}}})
-	_kind(doc) == "context_reinforcement"
+	_kind(doc) == "emergency_stop"
+	not intervention.stops with input as doc with data.reviewer.catalog as _rows with data.reviewer.interventions as _settings
+	intervention.chosen.asks with input as doc with data.reviewer.catalog as _rows with data.reviewer.interventions as _settings
 }
 
 test_stops[name] if {

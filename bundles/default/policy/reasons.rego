@@ -178,6 +178,11 @@ notice := _fill(_stopped_texts.notice, object.union(_words, _stop_words)) if {
 	outcome.enforced != "allow"
 }
 
+notice := _told(intervention.notice) if {
+	not _stopped_prompt
+	outcome.enforced != "allow"
+}
+
 _stopped_prompt if {
 	input.session.stopped
 	input.phase == "prompt"

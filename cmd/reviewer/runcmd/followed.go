@@ -55,7 +55,7 @@ func (f *followed) add(r *engine.Record) {
 	}
 	kind := r.Decision.Intervention.Kind
 	f.interventions = append(f.interventions, Made{Session: f.key.Session, Record: r.ID(), Kind: kind})
-	if kind == engine.EmergencyStop {
+	if r.Decision.Stops() {
 		f.stopped = cmp.Or(r.Decision.Reason, "policy stopped it")
 	}
 }
