@@ -57,13 +57,13 @@ type patternKey struct{ id, level string }
 
 // NewCollector returns a collector that leaves out what happened before since,
 // in Unix milliseconds. An empty grouping makes no groups.
-func NewCollector(since int64, by Grouping) (*Collector, error) {
+func NewCollector(since int64, by Grouping, soon Soon) (*Collector, error) {
 	if by != "" && !slices.Contains(Groupings(), string(by)) {
 		return nil, fmt.Errorf("cannot group by %q; expected one of %s", by, strings.Join(Groupings(), ", "))
 	}
 	return &Collector{
 		since: since, by: by, kinds: counts[engine.Kind]{}, answers: counts[Decision]{}, times: newTimes(), cpu: newTimes(),
-		acts: newInterventions(), tired: newFatigue(), files: newFiles(), rules: counts[Rule]{}, found: counts[patternKey]{}, within: map[patternKey]int64{},
+		acts: newInterventions(soon), tired: newFatigue(), files: newFiles(), rules: counts[Rule]{}, found: counts[patternKey]{}, within: map[patternKey]int64{},
 		controls: counts[string]{}, errors: counts[Error]{}, tools: newGroups(maxNames), groups: newGroups(maxGroups),
 	}, nil
 }

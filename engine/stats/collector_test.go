@@ -96,7 +96,7 @@ func TestGroupings(t *testing.T) {
 			t.Errorf("by %q: %s", by, d)
 		}
 	}
-	if _, err := NewCollector(0, "moon"); err == nil {
+	if _, err := NewCollector(0, "moon", soon); err == nil {
 		t.Error("a grouping that there is not is accepted")
 	}
 }
@@ -149,7 +149,7 @@ func TestNamesAreBounded(t *testing.T) {
 }
 
 func TestDamaged(t *testing.T) {
-	c, err := NewCollector(0, "")
+	c, err := NewCollector(0, "", soon)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func TestFatigue(t *testing.T) {
 		"rolled back":         {[]*engine.Record{pre("a", engine.Ask, write("./a")), taken, post("a", engine.OutcomeRan), back}, [7]int64{1, 0, 0, 1, 0, 0, 1}},
 		"rolled back, a read": {[]*engine.Record{pre("a", engine.Ask), taken, post("a", engine.OutcomeRan), back}, [7]int64{1, 0, 0, 1, 0, 0, 0}},
 	} {
-		collector, err := NewCollector(0, "")
+		collector, err := NewCollector(0, "", soon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestFatigue(t *testing.T) {
 
 // TestFatigueTimes: a question is answered in the time to the result, without that of the call.
 func TestFatigueTimes(t *testing.T) {
-	collector, err := NewCollector(0, "")
+	collector, err := NewCollector(0, "", soon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestWaited(t *testing.T) {
 		"of another call": {[]*engine.Record{{Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlDeny, Record: "01234567-9",
 			Decided: &engine.Decided{Who: engine.DecidedPerson, Channel: "http"}}}}, "http", Questions{Asked: 1, Open: 1}, [3]int64{0, 0, 1}, 0, 1},
 	} {
-		collector, err := NewCollector(0, "")
+		collector, err := NewCollector(0, "", soon)
 		if err != nil {
 			t.Fatal(err)
 		}

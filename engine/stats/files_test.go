@@ -9,7 +9,7 @@ import (
 
 // Checkpoints are counted by when they were taken, and comparisons by program.
 func TestFiles(t *testing.T) {
-	c, err := NewCollector(0, "")
+	c, err := NewCollector(0, "", soon)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,12 +28,12 @@ func (Intervention) Vocabulary(field string) []string {
 	return nil
 }
 
-// An issue that is found again within this many calls of the agent, or this many milliseconds,
-// has returned.
-const (
-	returnCalls = 10
-	returnTime  = 60_000
-)
+// Soon is when an issue has returned: within this many calls of the agent, or this many seconds
+// (the setting interventions.effectiveness).
+type Soon struct {
+	Actions int64 `json:"actions"`
+	Seconds int64 `json:"seconds"`
+}
 
 // maxWatched limits the interventions of one session whose outcome is still open.
 const maxWatched = 1024
@@ -59,10 +59,11 @@ type interventions struct {
 	escalations counts[string]
 	watched     []*watch
 	calls       map[string]int64 // by agent
+	soon        Soon
 }
 
-func newInterventions() *interventions {
-	return &interventions{counts: counts[Intervention]{}, escalations: counts[string]{}}
+func newInterventions(soon Soon) *interventions {
+	return &interventions{soon: soon, counts: counts[Intervention]{}, escalations: counts[string]{}}
 }
 
 // begin drops the previous session, which must have ended.
@@ -93,7 +94,7 @@ func (v *interventions) see(r *engine.Record) {
 
 // over reports whether the outcome of an intervention is known, and counts it.
 func (v *interventions) over(w *watch, r *engine.Record) bool {
-	if v.calls[w.agent]-w.calls <= returnCalls || r.T-w.time <= returnTime {
+	if v.calls[w.agent]-w.calls <= v.soon.Actions || r.T-w.time <= v.soon.Seconds*1000 {
 		return false
 	}
 	v.settle(w, Helped)
@@ -147,7 +148,8 @@ const stopStrictness = 50
 func kindOf(r *engine.Record) (kind string, strictness int) {
 	effect := r.Answer.Effect
 	strictness = 10 * effect.Strictness()
-	if made := r.Decision.Intervention; made != nil && effect == engine.Warn {
+	// A stop that comes with a warning is only offered.
+	if made := r.Decision.Intervention; made != nil && effect == engine.Warn && made.Kind != engine.EmergencyStop {
 		return made.Kind, strictness + max(0, slices.Index(engine.Interventions(), made.Kind)) // an organisation's own kind is a message
 	}
 	return string(effect), strictness

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -144,5 +145,30 @@ func TestQuestionsAreBounded(t *testing.T) {
 	got := told("", 0, s).Questions
 	if got.Asked != maxQuestions+1 || got.Open != maxQuestions+1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The setting interventions.effectiveness says how soon an issue has returned.
+func TestReturnsSoon(t *testing.T) {
+	for soon, want := range map[Soon]Outcome{
+		{10, 60}: Returned, {2, 60}: Returned, {10, 1}: Returned, {2, 10}: Helped,
+	} {
+		s := newTale()
+		s.call(engine.Warn, "loop")
+		s.calls(4, 10)
+		s.call(engine.Warn, "loop")
+		c, err := NewCollector(0, "", soon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Begin("s")
+		for _, r := range s.records {
+			c.Add(r)
+		}
+		c.End(false)
+		list := c.Document().Interventions
+		if !slices.ContainsFunc(list, func(i Intervention) bool { return i.Outcome == want }) {
+			t.Errorf("%v: got %v, want %v", soon, list, want)
+		}
 	}
 }

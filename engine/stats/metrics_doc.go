@@ -82,7 +82,7 @@ discarded files that it had changed.
 [interventions.md](interventions.md) describes. The
 *issue* is the strictest rule or pattern that leads to the answer, or ` + "`scores`" + ` if there is none.
 It *returned* if a later call of the same agent triggered the same rule or pattern within 10 calls
-or a minute; otherwise the intervention *helped*. The intervention is *open* if the session ended before that. A
+or a minute (the active policy's ` + "`interventions.effectiveness`" + `); otherwise the intervention *helped*. The intervention is *open* if the session ended before that. A
 stricter answer to an issue that returned is an **escalation**.
 
 **Patterns** are counted once for each event at which they are found, even if the warning is not repeated

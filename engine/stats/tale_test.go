@@ -51,9 +51,12 @@ func (s *tale) other(kind engine.Kind, phase engine.Phase, effect engine.Verdict
 		Answer:   &engine.AnswerFacts{Effect: effect, Mode: engine.ModeEnforced, MS: 2}})
 }
 
+// soon is the default of interventions.effectiveness.
+var soon = Soon{Actions: 10, Seconds: 60}
+
 // told counts sessions, the first one stopped.
 func told(by Grouping, since int64, tales ...*tale) Document {
-	c, err := NewCollector(since, by)
+	c, err := NewCollector(since, by, soon)
 	if err != nil {
 		return Document{By: err.Error()}
 	}

@@ -1,12 +1,14 @@
 package auditcmd
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -47,7 +49,15 @@ func auditStatsCommand(a *cli.App) *cobra.Command {
 }
 
 func writeStatsOf(a *cli.App, selectors []string, since int64, by stats.Grouping, out *term.Output) error {
-	c, err := stats.NewCollector(since, by)
+	home, err := a.StateHome()
+	if err != nil {
+		return err
+	}
+	soon, err := returnsSoon(home)
+	if err != nil {
+		return err
+	}
+	c, err := stats.NewCollector(since, by, soon)
 	if err != nil {
 		return cli.WithNear(cli.Usage("--by: %w", err), string(by), stats.Groupings())
 	}
@@ -65,6 +75,28 @@ func writeStatsOf(a *cli.App, selectors []string, since int64, by stats.Grouping
 	}
 	doc := c.Document()
 	return out.Write(a.Stdout, func(w io.Writer) error { return writeStats(a, w, out, store, doc) })
+}
+
+// returnsSoon reads when an issue counts as returned from the active policy, or from the built-in one while that is not valid.
+func returnsSoon(home string) (stats.Soon, error) {
+	e, err := cli.MachineAt(home).Effective("")
+	if err != nil {
+		base, err := bundles.Default()
+		if err != nil {
+			return stats.Soon{}, err
+		}
+		if e, err = bundles.Assemble(base); err != nil {
+			return stats.Soon{}, err
+		}
+	}
+	var doc struct {
+		Effectiveness stats.Soon `json:"effectiveness"`
+	}
+	raw, err := json.Marshal(e.Settings["interventions"])
+	if err == nil {
+		err = json.Unmarshal(raw, &doc)
+	}
+	return doc.Effectiveness, err
 }
 
 // countSession takes a session's records as far as they verify.
