@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // mergeSettings joins the base layer's settings with those of the others. For each
@@ -356,12 +357,16 @@ func (m *merger) place(paths ...string) position {
 const mergeNarrow = "narrow"
 
 // CleanPlaces normalises the places of a list to the form in effects: . for the
-// workspace, ./src for a folder in it.
+// workspace, ./src for a folder in it. src/** is the folder src.
 func CleanPlaces(list []any) []any {
 	out := []any{}
 	for _, v := range list {
 		text, _ := v.(string)
-		if text = path.Clean(text); text != "." {
+		text = path.Clean(text)
+		for text == "**" || strings.HasSuffix(text, "/**") {
+			text = path.Clean(strings.TrimSuffix(text, "**"))
+		}
+		if text != "." {
 			text = "./" + text
 		}
 		out = union(out, []any{text})
@@ -384,11 +389,25 @@ func narrow(a, b []any) []any {
 	return out
 }
 
-// ContainsPlace reports whether a place is or contains another one.
+// ContainsPlace reports whether a place is or contains another one. Of two patterns, only those
+// of which one begins with the other are compared.
 func ContainsPlace(outer, inner any) bool {
 	o, _ := outer.(string)
 	i, _ := inner.(string)
-	return o == "." || i == o || strings.HasPrefix(i, o+"/")
+	if o == "." || i == o || strings.HasPrefix(i, o+"/") {
+		return true
+	}
+	if !strings.ContainsAny(o, "*?") || strings.ContainsAny(i, "*?") {
+		return false
+	}
+	pattern := strings.Split(strings.NewReplacer(`\`, `\\`, "[", `\[`).Replace(o), "/")
+	parts := strings.Split(i, "/")
+	for n := range parts {
+		if wildcard.Path(pattern, parts[:n+1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkNames refuses words of settings that mean nothing (x-names of the schema): a list of

@@ -17,6 +17,14 @@ func TestNarrow(t *testing.T) {
 		{"src", "source", ""},
 		{".", ". src", ". ./src"},
 		{"src", "src/../lib", ""},
+		{"src", "src/**", "./src"},
+		{".", "**", "."},
+		{"src", "src/**/*.go **/*.md", "./src/**/*.go"},
+		{"packages/*/src", "packages/a/src/x packages/b packages/b/src", "./packages/a/src/x ./packages/b/src"},
+		{"**/test", "a/b/test/c test contest", "./a/b/test/c ./test"},
+		{"a?", "a*", ""},
+		{"app/[id]", "app/[id]/x app/i", "./app/[id]/x"},
+		{"app/[id]*", "app/[id]x app/ix", "./app/[id]x"},
 	} {
 		got := strings.Trim(fmt.Sprint(narrow(anyList(c.a), anyList(c.b))), "[]")
 		if diff := cmp.Diff(c.want, got); diff != "" {

@@ -60,6 +60,21 @@ left_out(e) if {
 	not _made_by_tools(e)
 	not e.named
 	not scores.below(e, data.reviewer.scope.paths)
+	not _in_pattern(e)
+}
+
+# A path that matches a pattern of scope.paths, or is below one that does: * and ? stand for
+# characters other than a slash, ** for any number of folders.
+_in_pattern(e) if {
+	e.certainty == "exact"
+	some place in scores.spellings(e)
+	scores.matches(place, [_expression(pattern) | some pattern in data.reviewer.scope.paths; regex.match(`[*?]`, pattern)])
+}
+
+_expression(pattern) := concat("", ["^", between, "/"]) if {
+	literal := regex.replace(pattern, `[.+()|{}\[\]^$\\]`, `\$0`)
+	folders := replace(literal, "**/", "\u0001")
+	between := strings.replace_n({"\u0001": "(?:[^/]+/)*", "\u0002": ".*", "*": "[^/]*", "?": "[^/]"}, replace(folders, "**", "\u0002"))
 }
 
 _made_by_tools(e) if e.class in {"generated", "git_data"}
