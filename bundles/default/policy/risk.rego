@@ -457,7 +457,15 @@ _severity(e) := 0 if {
 	step(e) in {"R4", "R5"}
 	input.session.workspace != ""
 	not in_scope(e)
-} else := data.reviewer.side_effects.severity[e.kind]
+} else := max(array.concat([data.reviewer.side_effects.severity[e.kind]], _least(e)))
+
+# A device or a file of the system is worse than a file, and so is something deleted on another machine.
+_least(e) := [n | n := data.reviewer.side_effects.locations[e.location]] if {
+	e.kind in {"file_write", "file_delete"}
+	not in_scope(e)
+} else := [n | n := data.reviewer.side_effects.verbs[e.verb]] if {
+	e.kind == "network"
+} else := []
 
 # METADATA
 # title: An effect is in a protected zone

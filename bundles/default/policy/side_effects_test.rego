@@ -21,6 +21,11 @@ test_severity[name] if {
 		"lost outside forever": {"effect": given.effect("file_write", {"location": "home", "reversibility": "R5"}), "severity": "high"},
 		"can be got back outside": {"effect": given.effect("file_write", {"location": "outside", "reversibility": "R2"}), "severity": "medium"},
 		"deleted outside": {"effect": given.effect("file_delete", {"location": "outside", "reversibility": "R4"}), "severity": "critical"},
+		"a disk": {"effect": given.effect("file_write", {"location": "device", "short": "/dev/sda", "target": "/dev/sda"}), "severity": "high"},
+		"a board at a serial port": {"effect": given.effect("file_write", {"location": "device", "short": "/dev/ttyUSB0", "target": "/dev/ttyUSB0"}), "severity": "medium"},
+		"a file of the system": {"effect": given.effect("file_write", {"location": "system"}), "severity": "high"},
+		"a program of the system": {"effect": {"kind": "process", "location": "system", "certainty": "exact"}, "severity": "medium"},
+		"deleted on another machine": {"effect": given.request({"verb": "delete"}), "severity": "high"},
 		"sent forever": {"effect": given.request({"egress": true, "reversibility": "R5"}), "severity": "medium"},
 	}
 	case.severity == scores.side_effects.severity with input as given.action("unknown", [case.effect])
