@@ -102,6 +102,7 @@ type Decision struct {
 	Grant        bool          `json:"grant,omitempty"`     // tell the agent to skip its own prompt; only where the policy says so
 	Proof        *Proof        `json:"proof,omitempty"`     // phase request: why the person need not be asked
 	Text         string        `json:"text,omitempty"`      // text for the agent; {id} stands for the record's id
+	Told         []string      `json:"told,omitzero"`       // of the patterns that fired, those whose message is in the text; absent: none fired
 	Notice       string        `json:"notice,omitempty"`    // text for the person instead, where the agent shows them one; {session} stands for the session
 	Source       string        `json:"source,omitempty"`    // SourcePrefilter: decided before any score was computed; SourceAsync: before the review
 	Errors       []RuleError   `json:"errors,omitempty"`
@@ -134,11 +135,13 @@ type RuleResult struct {
 	Limit       bool    `json:"limit,omitempty"`       // the rule is a limit, which excludes calls whatever they do
 }
 
-// MessageRuleIDs returns the ids of the rules whose message the agent was given: those
-// in the text of the answer. If nothing is answered, such as with
-// enforcement observe, it is the first rule: the one whose message would have
-// been given.
+// MessageRuleIDs returns the ids of the patterns whose message the agent was given. Earlier versions did not
+// record them: then it is the rules whose messages are in the text of the answer or, if nothing was answered, such as
+// with enforcement observe, the first rule: the one whose message would have been given.
 func (d *Decision) MessageRuleIDs() []string {
+	if d.Told != nil {
+		return d.Told
+	}
 	if d.Text == "" {
 		return d.RuleIDs()[:min(1, len(d.Rules))]
 	}

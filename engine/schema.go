@@ -153,7 +153,7 @@ func JSONFields(t reflect.Type) []JSONField {
 		if !f.IsExported() || name == "-" || name == "" {
 			continue
 		}
-		omit := slices.Contains(strings.Split(options, ","), "omitempty")
+		omit := slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return o == "omitempty" || o == "omitzero" })
 		fields = append(fields, JSONField{Name: name, Type: f.Type, Index: i, Omit: omit})
 	}
 	return fields

@@ -30,14 +30,17 @@ func decode(t *ast.Term) (engine.Decision, error) {
 		Confidence: d.number("confidence"), Alternatives: d.texts("alternatives"),
 		Obligations: d.texts("obligations"), Intervention: d.intervention(),
 		Rewrite: d.rewrite(), Otherwise: d.otherwise(),
-		Grant: d.flag("grant"), Proof: d.proof(), Text: d.text("text"), Notice: d.text("notice"),
+		Grant: d.flag("grant"), Proof: d.proof(), Text: d.text("text"), Told: d.texts("told"), Notice: d.text("notice"),
 		Source: d.text("source"),
+	}
+	if out.Told == nil && d.get("told") != nil {
+		out.Told = []string{} // patterns fired, and the agent read none of their messages
 	}
 	if out.Decision == "" || out.Enforced == "" {
 		d.fail("decision", "is missing, or enforced is")
 	}
 	d.known("decision", "enforced", "reason", "reasons", "explanation", "rules", "risk", "rationality", "side_effects",
-		"confidence", "alternatives", "obligations", "interventions", "rewrite", "otherwise", "grant", "proof", "text", "notice",
+		"confidence", "alternatives", "obligations", "interventions", "rewrite", "otherwise", "grant", "proof", "text", "told", "notice",
 		"source")
 	return out, d.err
 }

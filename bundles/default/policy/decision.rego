@@ -49,7 +49,9 @@ decision := {
 	"grant": _granting,
 } if {
 	reasons.silent
-} else := {
+} else := object.union(_weighed, reasons.told)
+
+_weighed := {
 	"decision": outcome.decision,
 	"enforced": outcome.enforced,
 	"reason": reasons.primary,

@@ -295,9 +295,12 @@ brief(r) := _fill(r.message, {name: _clip(facts[name]) | some name in regex.find
 	facts := _facts_of(r)
 }
 
+# No word is cut, unless it is longer than what is shown.
 _clip(value) := value if {
 	count(value) <= _longest
-} else := sprintf("%s … %s", [substring(value, 0, 60), substring(value, count(value) - 37, -1)])
+} else := sprintf("%s … %s", [_part(`^(?s:.{1,60})(?:\s)`, value, substring(value, 0, 60)), _part(`\s(?s:.{1,37})$`, value, substring(value, count(value) - 37, -1))])
+
+_part(form, value, otherwise) := array.concat([trim_space(part) | some part in regex.find_n(form, value, 1)], [otherwise])[0]
 
 # With values of at most this length, no message of a built-in rule exceeds 500 characters.
 _longest := 100
@@ -311,6 +314,20 @@ _way := _remediation(_leading[0]) if {
 } else := alternatives[0]
 
 _leading := [r | some r in fired.rules; outcome.leads(r)]
+
+# METADATA
+# title: The patterns whose messages the agent was given
+# description: >-
+#   Of the patterns that fired, the one whose message is in the text of the answer, in whatever words. Where
+#   nothing is answered, as with enforcement observe, it is the one whose message would have been given.
+told := {"told": [r.id | r := _first_lead; input.finding[r.id].level]} if {
+	some r in fired.rules
+	input.finding[r.id].level
+} else := {}
+
+_first_lead := fired.rules[0] if {
+	outcome.enforced == "allow"
+} else := _leading[0]
 
 # METADATA
 # title: Interventions in the session

@@ -412,7 +412,7 @@ test_no_second_filling if {
 test_long_values_are_clipped[name] if {
 	some name, case in {
 		"as long as may be": {"length": 100, "want": _letters(100)},
-		"longer": {"length": 101, "want": concat("", [_letters(60), " … ", _letters(37)])},
+		"one long word": {"length": 101, "want": concat("", [_letters(60), " … ", _letters(37)])},
 	}
 	row := {"id": "says", "decision": "block", "tags": [], "overridable": [], "always": false, "message": "{command}"}
 	doc := given.call({"findings": ["says"], "action": {"resource": _letters(case.length)}})
@@ -424,3 +424,26 @@ test_long_values_are_clipped[name] if {
 }
 
 _letters(n) := concat("", ["a" | some _ in numbers.range(1, n)])
+
+# No word is cut in the middle.
+test_words_are_whole if {
+	row := {"id": "says", "decision": "block", "tags": [], "overridable": [], "always": false, "message": "{command}"}
+	words := concat(" ", ["Address already in use" | some _ in numbers.range(1, 6)])
+	text := reasons.text with input as given.call({"findings": ["says"], "action": {"resource": words}})
+		with data.reviewer.catalog as {"says": row}
+		with data.reviewer.messages as _messages
+	startswith(text, "DENIED Address already in use Address already in use Address … already in use Address already in use|")
+}
+
+# Of the patterns that fire, the agent is told the one that leads to the answer.
+test_told[name] if {
+	some name, case in {
+		"the only pattern": {"found": {"one": {"level": "low"}}, "rows": {"one": "warn"}, "told": {"told": ["one"]}},
+		"a stricter one": {"found": {"one": {"level": "low"}, "two": {"level": "low"}}, "rows": {"one": "warn", "two": "ask"}, "told": {"told": ["two"]}},
+		"a rule is stricter": {"found": {"one": {"level": "low"}, "rule": {}}, "rows": {"one": "warn", "rule": "block"}, "told": {"told": []}},
+		"no pattern": {"found": {"rule": {}}, "rows": {"rule": "block"}, "told": {}},
+	}
+	rows := {id: {"id": id, "decision": decision, "tags": [], "overridable": [], "always": false, "message": "short"} | some id, decision in case.rows}
+	doc := given.call({"findings": object.keys(case.found), "finding": case.found})
+	case.told == reasons.told with input as doc with data.reviewer.catalog as rows with data.reviewer.messages as _messages
+}
