@@ -291,19 +291,22 @@ _lead := _stop_reason if {
 # description: >-
 #   The agent knows its own call, so a long value is shortened to its beginning and end.
 #   The record has the whole value.
-brief(r) := _fill(r.message, {name: _clip(facts[name]) | some name in regex.find_n(`\{[a-z_]+\}`, r.message, -1)}) if {
+brief(r) := _fill(r.message, {name: _clip(facts[name], _longest(name)) | some name in regex.find_n(`\{[a-z_]+\}`, r.message, -1)}) if {
 	facts := _facts_of(r)
 }
 
 # No word is cut, unless it is longer than what is shown.
-_clip(value) := value if {
-	count(value) <= _longest
+_clip(value, longest) := value if {
+	count(value) <= longest
 } else := sprintf("%s … %s", [_part(`^(?s:.{1,60})(?:\s)`, value, substring(value, 0, 60)), _part(`\s(?s:.{1,37})$`, value, substring(value, count(value) - 37, -1))])
 
 _part(form, value, otherwise) := array.concat([trim_space(part) | some part in regex.find_n(form, value, 1)], [otherwise])[0]
 
 # With values of at most this length, no message of a built-in rule exceeds 500 characters.
-_longest := 100
+# What was found is a sentence of the policy's own.
+_longest(name) := 200 if {
+	name == "{details}"
+} else := 100
 
 default _rule := "matrix"
 
