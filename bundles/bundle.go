@@ -443,19 +443,6 @@ func notManifest(content []byte, err error) error {
 	return at.wrong("%w", err)
 }
 
-func (b *Bundle) addSettings() error {
-	content, there := b.Files["settings.yaml"]
-	if !there {
-		return nil
-	}
-	if b.Layer == Base {
-		return inFile("settings.yaml").wrong("the base layer's settings are its data.yaml, under the key reviewer")
-	}
-	var err error
-	b.Settings, err = decodeYAML("settings.yaml", content)
-	return err
-}
-
 // addData puts a data file at the path of its directory, as OPA does.
 func (b *Bundle) addData(name string, content []byte) error {
 	p, known := parsedBefore(name, content)

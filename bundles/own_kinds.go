@@ -206,6 +206,9 @@ func wrongQuiet(quiet map[string]any) string {
 
 // deadRungs reports parts of a layer's ladders that can never be reached with the merged settings.
 func (e *Effective) deadRungs(l *Bundle, rules map[string]Rule, report func(id, why string)) {
+	if l.Layer == Base && len(e.Layers) > 1 {
+		return // what other layers change about its ladders is meant
+	}
 	merged := objectAt(e.Settings, "interventions")
 	ladders := objectAt(l.ownSettings(), "interventions", "ladders")
 	for _, id := range slices.Sorted(maps.Keys(ladders)) {
@@ -217,7 +220,7 @@ func (e *Effective) deadRungs(l *Bundle, rules map[string]Rule, report func(id, 
 		for i, kind := range rungs {
 			name := fmt.Sprint(kind)
 			switch off, is := merged[name].(bool); {
-			case is && !off && l.Layer != Base:
+			case is && !off:
 				report(id, fmt.Sprintf("%s is never used, since interventions.%s is false; remove it, or turn the kind on", name, name))
 			case name == engine.EmergencyStop && i < len(rungs)-1 && id != "*" && e.alwaysStops(rules[id]):
 				report(id, fmt.Sprintf("%v is never used, since %s stops the session before it; move %s to the end", rungs[i+1], name, name))
@@ -261,6 +264,8 @@ func (e *Effective) alwaysStops(r Rule) bool {
 			levels = append(levels, l.Level)
 		}
 	}
-	milder := func(level string) bool { return !slices.Contains(list(objectAt(merged, "stops")["levels"]), any(level)) }
+	milder := func(level string) bool {
+		return !slices.Contains(list(objectAt(merged, "stops")["levels"]), any(level))
+	}
 	return r.ID != "" && merged["hard_stop"] == true && e.Settings["enforcement"] == "enforce" && !slices.ContainsFunc(levels, milder)
 }

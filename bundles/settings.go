@@ -32,6 +32,8 @@ type SchemaNode struct {
 	Names       []string               `json:"x-names"` // vocabularies and words: of a list's items, or of a map's keys
 	Unavailable string                 `json:"x-unavailable"`
 	NoValues    map[string]string      `json:"x-unavailable-values"`
+	Means       *string                `json:"x-means"`  // another spelling of the setting at this path; empty: of the top level (conform.Respell)
+	Nested      string                 `json:"x-nested"` // an object in place of the value has it under this key
 	Properties  map[string]*SchemaNode `json:"properties"`
 	Others      others                 `json:"additionalProperties"`
 	Items       *SchemaNode            `json:"items"`
@@ -88,6 +90,27 @@ func readSettings[T any]() (s T, err error) {
 		return s, fmt.Errorf("read the settings schema: %w", err)
 	}
 	return s, nil
+}
+
+func (b *Bundle) addSettings() error {
+	content, there := b.Files["settings.yaml"]
+	if !there {
+		return nil
+	}
+	if b.Layer == Base {
+		return inFile("settings.yaml").wrong("the base layer's settings are its data.yaml, under the key reviewer")
+	}
+	schema, err := settingsDocument()
+	if err != nil {
+		return err
+	}
+	if b.Settings, err = decodeYAML("settings.yaml", content); err != nil {
+		return err
+	}
+	if b.Settings, err = conform.Respell(schema, b.Settings); err != nil {
+		return inFile("settings.yaml").wrong("%w", err)
+	}
+	return nil
 }
 
 // Normal gives every number one Go type, so that values of YAML and JSON compare.

@@ -102,15 +102,19 @@ func docValue(v any) string {
 	return "`" + text + "`"
 }
 
-// docRefused lists the keys that the schema only has in order to refuse them.
+// docRefused lists the keys that the schema only has in order to refuse them, and other spellings.
 func (s *SchemaNode) docRefused() string {
-	var b strings.Builder
+	var b, spellings strings.Builder
+	spellings.WriteString("\n## Other spellings\n\nKeys of earlier designs that are accepted. An object in place of a single value " +
+		"sets that value with the named key;\nits other keys belong next to it.\n\n| key | |\n|---|---|\n")
 	b.WriteString("\n## Refused\n\nKeys of earlier designs and other versions, with the error message for each.\n\n| key | |\n|---|---|\n")
 	var rows func(at string, s *SchemaNode)
 	rows = func(at string, s *SchemaNode) {
 		for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
 			node, path := s.Properties[key], below(at, key)
-			if node.Unavailable != "" {
+			if node.Means != nil || node.Nested != "" {
+				fmt.Fprintf(&spellings, "| `%s` | %s |\n", path, node.otherSpelling(path))
+			} else if node.Unavailable != "" {
 				fmt.Fprintf(&b, "| `%s` | %s |\n", path, node.Unavailable)
 			}
 			for _, word := range slices.Sorted(maps.Keys(node.NoValues)) {
@@ -120,5 +124,18 @@ func (s *SchemaNode) docRefused() string {
 		}
 	}
 	rows("", s)
-	return b.String()
+	return spellings.String() + b.String()
+}
+
+func (s *SchemaNode) otherSpelling(path string) string {
+	var parts []string
+	if s.Means != nil && *s.Means == "" {
+		parts = append(parts, "its keys count as top-level keys")
+	} else if s.Means != nil {
+		parts = append(parts, "`"+*s.Means+"`")
+	}
+	if s.Nested != "" {
+		parts = append(parts, "`"+path+": {"+s.Nested+": …}`")
+	}
+	return strings.Join(parts, "; ")
 }

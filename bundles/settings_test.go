@@ -138,15 +138,12 @@ func TestSettingsErrors(t *testing.T) {
 		"no time to live":        {[][2]string{{User, "cache: {ttl_minutes: 0}"}}, []string{"user/settings.yaml:1: cache.ttl_minutes: must be > 0 but found 0"}},
 		"no such pattern key":    {[][2]string{{User, "patterns: {sensitivty: high}"}}, []string{`user/settings.yaml:1: patterns.sensitivty: unknown key "sensitivty"; did you mean "sensitivity"?`}},
 		"no such sensitivity":    {[][2]string{{User, "patterns: {sensitivity: higher}"}}, []string{`patterns.sensitivity: value must be one of "low", "medium", "high", got "higher"; did you mean "high"?`}},
-		"nor keys below it":      {[][2]string{{User, "interventions: {emergency_stop: {enabled: true}}"}}, []string{"interventions.emergency_stop: turn off stops by policy with interventions.hard_stop"}},
 		"nor another level":      {[][2]string{{User, "audit: {log_level: debug}"}}, []string{`user/settings.yaml:1: audit.log_level: "debug": the log has every event; `}},
 		"nor a cleanup":          {[][2]string{{User, "interventions: {auto_cleanup: true}"}}, []string{"interventions.auto_cleanup: true: `reviewer session abort` lists what a session left, and deletes nothing"}},
 		"no such value":          {[][2]string{{User, "mode: asinc"}}, []string{`user/settings.yaml:1: mode: value must be one of "async", "blocking", got "asinc"; did you mean "async"?`}},
-		"a key one level up":     {[][2]string{{User, "async_threshold: 0.2\nmax_review_time_ms: 5"}}, []string{"async_threshold: use performance.async_threshold", "max_review_time_ms: use performance.max_review_time_ms"}},
 		"next to one that is":    {[][2]string{{User, "audit: {prompts: 1, retain_days: 9}"}}, []string{"audit.prompts: not available yet"}},
 		"another place":          {[][2]string{{User, "rules: {custom_rules_path: ./x}"}}, []string{"rules.custom_rules_path: write rules as rows in rules/*.yaml, or in Rego in *.rego, of this layer"}},
 		"another name":           {[][2]string{{User, "limits: {max_file_operations: 7}"}}, []string{"limits.max_file_operations: use resources.max_file_operations"}},
-		"a level too deep":       {[][2]string{{User, "step_reviewer: {mode: blocking}"}}, []string{"step_reviewer: settings are top-level keys"}},
 		"never suggested":        {[][2]string{{User, "safty: 1"}}, []string{`safty: unknown key "safty"; expected one of`}},
 		"entry":                  {[][2]string{{User, "rules:\n  enforcement:\n    delete_broad: warn\n    git.push: never"}}, []string{`user/settings.yaml:4: rules.enforcement.git.push: value must be one of "observe", "warn", "enforce"`}},
 		"location":               {[][2]string{{User, "prefilter: {locations: [isnide]}"}}, []string{`"unknown", got "isnide"; did you mean "inside"?`}},
@@ -469,4 +466,58 @@ func FuzzDecodeYAML(f *testing.F) {
 			t.Fatalf("%q: %v, %v", text, doc, err)
 		}
 	})
+}
+
+// The configuration blocks of earlier designs, pasted whole, set what they say.
+func TestOtherSpellings(t *testing.T) {
+	for _, c := range []struct{ settings, key, want string }{
+		{"step_reviewer: {enabled: true, mode: async, risk: {high_threshold: 0.75}, rules: {builtin: all}, performance: {async_threshold: 0.2}}", "risk.high_threshold", "0.75"},
+		{"step_reviewer: {mode: async}", "mode", "async"},
+		{"reviewer: {enabled: true, risk_threshold: 0.65, review_mode: async}", "risk.risk_threshold", "0.65"},
+		{"safety: {step_reviewer: {risk: {high_threshold: 0.7}, rules: {disabled: [warn_external_network]}}}", "rules.disabled", "[warn_external_network]"},
+		{"interventions: {soft_correction: {enabled: false, max_attempts: 2}}", "interventions.soft_correction", "false"},
+		{"interventions: {soft_correction: {enabled: true, max_attempts: 2}}", "interventions.max_attempts", "2"},
+		{"interventions: {soft_correction: {max_attempts: 2}}", "interventions.soft_correction", "true"},
+		{"interventions: {context_reinforcement: {enabled: true, reinforcement_strength: strong}}", "interventions.reinforcement_strength", "strong"},
+		{"interventions: {resource_throttling: {enabled: true, reduction_factors: {moderate: 0.8}}}", "interventions.reduction_factors.moderate", "0.8"},
+		{"interventions: {checkpoint_rollback: {enabled: true, safe_checkpoint_criteria: {min_success_rate: 0.9}}}", "interventions.safe_checkpoint_criteria.min_success_rate", "0.9"},
+		{"interventions: {emergency_stop: {enabled: false, auto_cleanup: false, preserve_incident_data_days: 40}}", "interventions.hard_stop", "false"},
+		{"interventions: {emergency_stop: {preserve_incident_data_days: 40}}", "interventions.preserve_incident_data_days", "40"},
+		{"interventions: {strategy: {type: progressive, effectiveness_threshold: 0.7}}", "interventions.strategy", "progressive"},
+		{"interventions: {strategy: {effectiveness_threshold: 0.7}}", "interventions.effectiveness_threshold", "0.7"},
+		{"{mode: async, reviewer: {review_mode: async}}", "mode", "async"},
+	} {
+		e, err := assembled(t, [2]string{User, c.settings})
+		if err != nil {
+			t.Errorf("%s: %v", c.settings, err)
+			continue
+		}
+		if got := fmt.Sprint(at(e.Settings, c.key)); got != c.want {
+			t.Errorf("%s: %s is %s, want %s", c.settings, c.key, got, c.want)
+		}
+	}
+	for settings, want := range map[string]string{
+		"reviewer: true": "reviewer: expected an object",
+		"{mode: blocking, reviewer: {review_mode: async}}":      "mode is set twice, to different values",
+		"interventions: {soft_correction: {enable: true}}":      `unknown key "enable"`,
+		"interventions: {soft_correction: {enabled: 3}}":        "expected boolean",
+		"reviewer: {risk_thresold: 0.5}":                        `unknown key "risk_thresold"`,
+		"interventions: {emergency_stop: {auto_cleanup: true}}": "deletes nothing",
+	} {
+		b, err := Load(folder("settings.yaml", settings), User)
+		if err == nil {
+			_, err = Assemble(shippedBundle(t), b)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", settings, err, want)
+		}
+	}
+	// A project still only tightens.
+	e, err := assembled(t, [2]string{Project, "{interventions: {emergency_stop: {enabled: false}}, reviewer: {enabled: false}}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(at(e.Settings, "interventions.hard_stop"), at(e.Settings, "enabled")); got != "true true" {
+		t.Errorf("a project sets hard_stop and enabled to %s", got)
+	}
 }
