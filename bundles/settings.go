@@ -34,6 +34,7 @@ type SchemaNode struct {
 	NoValues    map[string]string      `json:"x-unavailable-values"`
 	Means       *string                `json:"x-means"`  // another spelling of the setting at this path; empty: of the top level (conform.Respell)
 	Nested      string                 `json:"x-nested"` // an object in place of the value has it under this key
+	Earlier     *earlier               `json:"x-earlier"`
 	Properties  map[string]*SchemaNode `json:"properties"`
 	Others      others                 `json:"additionalProperties"`
 	Items       *SchemaNode            `json:"items"`
@@ -43,6 +44,12 @@ type SchemaNode struct {
 // rising returns the rows and columns of a table, in the order in which no cell may be
 // milder than the previous one.
 type rising struct{ Rows, Columns []string }
+
+// earlier is the default of earlier designs, and why it is another one now.
+type earlier struct {
+	Value any
+	Why   string
+}
 
 // others describes the keys that a section does not name; nil: there are none.
 type others struct{ *SchemaNode }

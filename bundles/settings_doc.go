@@ -68,8 +68,24 @@ func SettingsDoc() (string, error) {
 		group = section
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Key, docValue(s.Default), s.Merge, docMeaning(s, tree.Properties[section]))
 	}
+	b.WriteString("\n## Other defaults than in earlier designs\n\n| key | earlier | default | why |\n|---|---|---|---|\n")
+	for _, s := range all {
+		if was := tree.at(strings.Split(s.Key, ".")); was != nil && was.Earlier != nil {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Key, docValue(was.Earlier.Value), docValue(s.Default), was.Earlier.Why)
+		}
+	}
 	b.WriteString(tree.docRefused())
 	return b.String(), nil
+}
+
+// at returns the node at a path; nil: there is none.
+func (s *SchemaNode) at(path []string) *SchemaNode {
+	for _, key := range path {
+		if s = s.Child(key); s == nil {
+			break
+		}
+	}
+	return s
 }
 
 func docSection(name string, tree *SchemaNode) string {

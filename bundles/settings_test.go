@@ -521,3 +521,16 @@ func TestOtherSpellings(t *testing.T) {
 		t.Errorf("a project sets hard_stop and enabled to %s", got)
 	}
 }
+
+// An earlier default is listed only where the default is another one.
+func TestEarlierDefaults(t *testing.T) {
+	e, err := assembled(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, node := range leaves("", tree(t)) {
+		if was := node.Earlier; was != nil && (was.Why == "" || fmt.Sprint(was.Value) == fmt.Sprint(at(e.Settings, path))) {
+			t.Errorf("%s: %v", path, was)
+		}
+	}
+}
