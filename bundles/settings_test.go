@@ -499,6 +499,7 @@ func TestOtherSpellings(t *testing.T) {
 	for settings, want := range map[string]string{
 		"reviewer: true": "reviewer: expected an object",
 		"{mode: blocking, reviewer: {review_mode: async}}":      "mode is set twice, to different values",
+		"{risk: 3, risk_threshold: 0.7}":                        "risk is set twice",
 		"interventions: {soft_correction: {enable: true}}":      `unknown key "enable"`,
 		"interventions: {soft_correction: {enabled: 3}}":        "expected boolean",
 		"reviewer: {risk_thresold: 0.5}":                        `unknown key "risk_thresold"`,

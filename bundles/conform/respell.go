@@ -68,6 +68,9 @@ func (r *respelling) set(path []string, v any) {
 	to := r.out
 	for _, key := range path[:len(path)-1] {
 		next, ok := to[key].(map[string]any)
+		if _, there := to[key]; there && !ok {
+			r.errs = append(r.errs, fmt.Errorf("%s is set twice, to different values; keep one of them", key))
+		}
 		if !ok {
 			next = map[string]any{}
 			to[key] = next
