@@ -390,7 +390,7 @@ func (v NewerFormat) Error() string {
 
 // Version is the version of the deciding core, raised manually whenever the same
 // facts and policy could give a different decision.
-const Version = 6
+const Version = 7
 
 // AsModified returns a record as if the call had been made in its modified form;
 // nil if it has none.

@@ -201,7 +201,7 @@ func (d *document) sideEffects() *engine.SideEffects {
 	}
 	defer d.take("side_effects", s)
 	return &engine.SideEffects{
-		Severity: s.text("severity"), Reversible: s.flag("reversible"),
+		Severity: s.text("severity"), Severities: s.texts("severities"), Reversible: s.flag("reversible"),
 		Kinds: s.texts("kinds"), Mitigations: s.texts("mitigations"),
 	}
 }
