@@ -32,11 +32,14 @@ var executors = []struct {
 // assume lists the duties of a record, under the session's lock, and carries out those that belong there.
 func (r *Reviewer) assume(t history.Tail, h *handling, rec *engine.Record, again bool) error {
 	read := func(n int64) *engine.Record {
-		if n == 0 {
+		switch n {
+		case 0:
 			return nil
+		case rec.N:
+			return rec
 		}
-		rec, _ := t.Read(n)
-		return rec
+		earlier, _ := t.Read(n)
+		return earlier
 	}
 	for _, one := range review.Duties(rec, t.History) {
 		d := duty{Duty: one, of: read(one.Of), result: read(one.Result), saved: read(one.Saved)}
