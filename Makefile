@@ -63,7 +63,7 @@ sandbox: ## CI's tests that confine processes
 
 # What does several things at a time, for the race detector, which makes programs ten times slower:
 # the packages of engine, but for those that only compute, and tests by name elsewhere.
-RACE     := $$($(GO) list ./engine/... | grep -v -e engine/classify -e engine/cases)
+RACE     := $$($(GO) list ./engine/... | grep -v -e engine/classify -e engine/cases -e engine/harness -e engine/history -e engine/review -e engine/transcript)
 RACE_RUN := AtOnce|Parallel|Concurrent|Shared|Lacks|Deterministic|TestQuick|TestSameReport|TestChanged
 
 race: export GOGC = 800
