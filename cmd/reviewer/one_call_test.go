@@ -12,7 +12,6 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -26,15 +25,7 @@ const oneCallPage = root + "/docs/one-call.md"
 
 // The page shows the objects of one call, step by step, as they are now.
 func TestOneCall(t *testing.T) {
-	base, err := bundles.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	effective, err := bundles.Assemble(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	policy, err := wiring.Compile(t.Context(), effective)
+	policy, err := shippedPolicy()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +55,7 @@ func TestOneCall(t *testing.T) {
 
 	step("3. The policy", "`bundles/active` finds the layers of the workspace, `bundles` merges them, and `cmd/reviewer/wiring` compiles "+
 		"the result. Here it is the built-in policy alone.",
-		map[string]any{"layers": []string{"base"}, "enforcement": effective.Settings["enforcement"]})
+		map[string]any{"layers": []string{"base"}})
 
 	mac, err := cli.PassingMAC()
 	if err != nil {

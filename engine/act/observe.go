@@ -7,13 +7,12 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/history"
-	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // observe takes a checkpoint after a call, and records how the changes compare with the
 // expected ones. A failure is recorded too; the call has run in any case.
 func (r *Reviewer) observe(ctx context.Context, h *handling, d duty, a engine.Answer) (engine.Answer, error) {
-	if r.Services.Files == nil || !stored(d.saved) || d.of == nil || !review.Obliged(d.of) {
+	if r.Services.Files == nil || !stored(d.saved) || d.of == nil {
 		return a, nil
 	}
 	began := r.Clock.lap()

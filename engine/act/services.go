@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
-// Services are what duties are carried out with. Without a service, its duties are left out.
+// Services are what duties are carried out with. Without a service, its duties are left out; a rollback fails.
 type Services struct {
 	Sessions  Sessions     // nil: nothing of other sessions applies to this one
 	Files     Files        // nil: no checkpoints are taken

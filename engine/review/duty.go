@@ -88,9 +88,3 @@ func obligations(rec *engine.Record, h *history.State) []Duty {
 	}
 	return list
 }
-
-// Obliged reports whether files are to be stored before the call of a record.
-func Obliged(pre *engine.Record) bool {
-	return pre.Phase == engine.PhasePre && pre.Decision != nil && pre.Answer != nil &&
-		pre.Decision.Obliges(engine.ObligationCheckpoint) && pre.Answer.Effect.Strictness() < engine.Block.Strictness()
-}

@@ -212,7 +212,9 @@ func (g page) fired(x *explanation) {
 	}
 	for _, r := range x.Fired {
 		g.rule(r)
-		g.row("", r.Message)
+		if r.Message != "" { // a record that was too long has the first ones
+			g.row("", r.Message)
+		}
 	}
 }
 
