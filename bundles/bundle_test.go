@@ -20,6 +20,7 @@ import (
 	"golang.org/x/mod/sumdb/dirhash"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // folder makes a file system of name, content, name, content, …
@@ -311,7 +312,7 @@ func TestAssemble(t *testing.T) {
 	if d := cmp.Diff(want, e.Data["policies"]); d != "" {
 		t.Error(d)
 	}
-	if _, there := e.Settings["catalog"]; there {
+	if _, there := e.Document["catalog"]; there {
 		t.Error("the catalogue is among the settings")
 	}
 }
@@ -372,18 +373,15 @@ func TestAssembleErrors(t *testing.T) {
 }
 
 func TestWindows(t *testing.T) {
-	got, err := parseWindows(map[string]any{"recent": map[string]any{"last": 10}, "older": map[string]any{"last": 20.0}, "hour": map[string]any{"for": "1h30m"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, err := windowsOf(map[string]settings.Window{"recent": {Last: 10}, "older": {Last: 20}, "hour": {For: "1h30m"}})
 	want := []engine.Window{{Name: "hour", For: 90 * 60e9}, {Name: "older", Last: 20}, {Name: "recent", Last: 10}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Error(d, err)
 	}
-	for name, spec := range map[string]map[string]any{
-		"neither": {}, "both": {"last": 1, "for": "5m"}, "no duration": {"for": "soon"}, "backwards": {"for": "-5m"}, "none": {"last": 0},
+	for name, spec := range map[string]settings.Window{
+		"neither": {}, "both": {Last: 1, For: "5m"}, "no duration": {For: "soon"}, "backwards": {For: "-5m"}, "none": {Last: 0},
 	} {
-		_, err := parseWindows(map[string]any{"w": spec})
+		_, err := windowsOf(map[string]settings.Window{"w": spec})
 		checkErrors(t, name, err, "windows.w")
 	}
 }

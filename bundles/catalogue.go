@@ -70,18 +70,12 @@ func (e *Effective) enforcement(layer string, r Rule) string {
 	if r.Always {
 		return strongest
 	}
-	rules, _ := e.Settings["rules"].(map[string]any)
-	if layer == Base && switchedOff(rules, r) || e.Settings["enabled"] == false {
+	if layer == Base && e.switchedOff(r) || !e.Settings.Enabled {
 		return Off
 	}
-	own := r.Enforcement
-	modes, _ := rules["enforcement"].(map[string]any)
-	if mode, ok := modes[r.ID].(string); ok {
-		own = mode
-	}
-	general, _ := e.Settings["enforcement"].(string)
+	own := cmp.Or(e.Settings.Rules.Enforcement[r.ID], r.Enforcement)
 	mildest := len(Enforcements()) - 1
-	for _, word := range []string{general, own} {
+	for _, word := range []string{e.Settings.Enforcement, own} {
 		if at := slices.Index(Enforcements(), word); at >= 0 {
 			mildest = min(mildest, at)
 		}
@@ -90,12 +84,11 @@ func (e *Effective) enforcement(layer string, r Rule) string {
 }
 
 // switchedOff reports whether the settings disable a base rule.
-func switchedOff(rules map[string]any, r Rule) bool {
-	disabled, _ := rules["disabled"].([]any)
-	if slices.Contains(disabled, any(r.ID)) {
+func (e *Effective) switchedOff(r Rule) bool {
+	if slices.Contains(e.Settings.Rules.Disabled, r.ID) {
 		return true
 	}
-	switch rules["builtin"] {
+	switch e.Settings.Rules.Builtin {
 	case "none":
 		return true
 	case "essential":

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // Inspect reads a bundle as Load does, but continues after errors: it returns
@@ -28,20 +29,21 @@ func Inspect(fsys fs.FS, layer string) (*Bundle, []*engine.Problem) {
 // AssembleAll joins layers as Assemble does, but continues after errors. If
 // settings cannot be merged, it takes those of the base layer.
 func AssembleAll(layers ...*Bundle) (*Effective, []*engine.Problem) {
-	settings, sources, err := mergeSettings(layers)
+	merged, sources, err := mergeSettings(layers)
 	found := problems("settings.value", errors.Join(checkOrder(layers), err), Base)
 	if err != nil {
 		base, _ := layers[0].Data["reviewer"].(map[string]any)
-		settings, _ = Normal(base).(map[string]any)
+		merged, _ = Normal(base).(map[string]any)
 		sources = nil
 	}
-	e := &Effective{Layers: layers, Sources: sources, Origin: map[string]string{}, Settings: maps.Clone(settings)}
-	found = append(found, problems("row.id", e.join(settings), Base)...)
+	e := &Effective{Layers: layers, Sources: sources, Origin: map[string]string{}, Document: maps.Clone(merged)}
+	e.Settings, _ = settings.Read(e.Document) // what is wrong was found when they were merged
+	found = append(found, problems("row.id", e.join(merged), Base)...)
 	found = append(found, problems("rule.unknown", e.checkNames(), Base)...)
-	if e.View, err = parseView(settings); err != nil {
+	if e.View, err = viewOf(&e.Settings); err != nil {
 		found = append(found, problems("settings.value", layers[0].where("windows").wrong("%w", err), Base)...)
 	}
-	e.Redact, e.Digest = redacted(settings), e.sum()
+	e.Redact, e.Digest = slices.Sorted(slices.Values(e.Settings.Redact.PII)), e.sum()
 	return e, found
 }
 
@@ -199,9 +201,7 @@ func holding() []engine.Verdict { return []engine.Verdict{engine.Modify, engine.
 
 // Harm returns today's word for the harm that a rule names.
 func (e *Effective) Harm(word string) string {
-	former, _ := e.Settings["former_harms"].(map[string]any)
-	now, _ := former[word].(string)
-	return cmp.Or(now, word)
+	return cmp.Or(e.Settings.FormerHarms[word], word)
 }
 
 func problem(at position, code, format string, args ...any) *engine.Problem {

@@ -1,6 +1,7 @@
 package bundles
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // Effective is the result of merging several layers: everything that a host
@@ -18,7 +20,8 @@ import (
 type Effective struct {
 	Layers   []*Bundle
 	Data     map[string]any      // the whole data document, settings merged, catalogues in place
-	Settings map[string]any      // the merged settings, without catalogues
+	Document map[string]any      // the merged settings, as policy sees them
+	Settings settings.Settings   // those of them that the program reads itself
 	Origin   map[string]string   // settings path -> layer of its last change, for those that are not base's
 	Sources  map[string][]string // settings path -> layers whose values are in it, for the same
 	View     engine.View         // the part of the history that policy can read
@@ -33,47 +36,36 @@ func Assemble(layers ...*Bundle) (*Effective, error) {
 	if err := checkOrder(layers); err != nil {
 		return nil, err
 	}
-	settings, sources, err := mergeSettings(layers)
+	merged, sources, err := mergeSettings(layers)
 	if err != nil {
 		return nil, err
 	}
-	return assemble(layers, settings, sources)
+	return assemble(layers, merged, sources)
 }
 
 // assemble joins layers whose settings are merged.
-func assemble(layers []*Bundle, settings map[string]any, sources map[string][]string) (*Effective, error) {
+func assemble(layers []*Bundle, merged map[string]any, sources map[string][]string) (*Effective, error) {
 	e := &Effective{Layers: layers, Sources: sources, Origin: map[string]string{}}
 	for path, from := range sources {
 		e.Origin[path] = from[len(from)-1]
 	}
 	var err error
-	if e.Config, err = engine.Digest(settings); err != nil {
+	if e.Config, err = engine.Digest(merged); err != nil {
 		return nil, fmt.Errorf("digest settings: %w", err)
 	}
-	e.Settings = maps.Clone(settings)
-	if err := errors.Join(e.join(settings), e.checkNames()); err != nil {
+	e.Document = maps.Clone(merged)
+	if e.Settings, err = settings.Read(e.Document); err != nil {
 		return nil, err
 	}
-	if e.View, err = parseView(settings); err != nil {
+	if err := errors.Join(e.join(merged), e.checkNames()); err != nil {
 		return nil, err
 	}
-	e.Redact = redacted(settings)
+	if e.View, err = viewOf(&e.Settings); err != nil {
+		return nil, err
+	}
+	e.Redact = slices.Sorted(slices.Values(e.Settings.Redact.PII))
 	e.Digest = e.sum()
 	return e, nil
-}
-
-// redacted reads redact: {pii: [email]}, which the schema has checked.
-func redacted(settings map[string]any) []string {
-	redact, _ := settings["redact"].(map[string]any)
-	list, _ := redact["pii"].([]any)
-	var kinds []string
-	for _, v := range list {
-		if kind, ok := v.(string); ok {
-			kinds = append(kinds, kind)
-		}
-	}
-	slices.Sort(kinds)
-	return kinds
 }
 
 // checkOrder rejects layers in the wrong order: how settings merge depends on
@@ -149,14 +141,11 @@ func (e *Effective) Broken() []string {
 // EffectiveRules returns the rows of all layers after the settings are applied: without patterns
 // that are switched off, and with thresholds as they are set, scaled by the sensitivity.
 func (e *Effective) EffectiveRules() []Rule {
-	patterns, _ := e.Settings["patterns"].(map[string]any)
-	rules, _ := e.Settings["rules"].(map[string]any)
-	disabled, _ := rules["disabled"].([]any)
-	enabled, _ := patterns["enabled_patterns"].([]any)
-	factor, limited := sensitivity(patterns, patterns["sensitivity"]), sensitivity(patterns, e.resumed()["sensitivity"])
+	patterns := &e.Settings.Patterns
+	factor, limited := factorOf(patterns, patterns.Sensitivity), factorOf(patterns, e.Settings.Interventions.Resume.Sensitivity)
 	var all []Rule
 	for _, r := range e.Rules() {
-		off := patterns["enabled"] == false || slices.Contains(disabled, any(r.ID)) || !looksAt(enabled, r.ID)
+		off := !patterns.Enabled || slices.Contains(e.Settings.Rules.Disabled, r.ID) || !looksAt(patterns.EnabledPatterns, r.ID)
 		if r.Pattern() && !r.Always && off {
 			continue
 		}
@@ -171,34 +160,22 @@ func (e *Effective) EffectiveRules() []Rule {
 
 // looksAt reports whether a list of patterns contains an id, or a word for all. Earlier
 // policies have no list.
-func looksAt(enabled []any, id string) bool {
-	return enabled == nil || slices.ContainsFunc(enabled, func(v any) bool { return v == "*" || v == "all" || v == id })
+func looksAt(enabled []string, id string) bool {
+	return enabled == nil || slices.ContainsFunc(enabled, func(v string) bool { return v == "*" || v == "all" || v == id })
 }
 
 // moved is the factor on a row's threshold that makes it the one of the settings.
-func (r Rule) moved(patterns map[string]any) float64 {
-	thresholds, _ := patterns["thresholds"].(map[string]any)
-	if own := number(Normal(thresholds[r.ID])); own > 0 && r.Threshold != nil && *r.Threshold > 0 {
+func (r Rule) moved(patterns *settings.Patterns) float64 {
+	if own := patterns.Thresholds[r.ID]; own > 0 && r.Threshold != nil && *r.Threshold > 0 {
 		return own / *r.Threshold
 	}
 	return 1
 }
 
-// resumed are the settings for sessions that were resumed with limits.
-func (e *Effective) resumed() map[string]any {
-	interventions, _ := e.Settings["interventions"].(map[string]any)
-	resume, _ := interventions["resume"].(map[string]any)
-	return resume
-}
-
-// sensitivity is the factor on the thresholds of patterns for a word such as high.
-func sensitivity(patterns map[string]any, word any) float64 {
-	factors, _ := patterns["factors"].(map[string]any)
-	name, _ := word.(string)
-	if f := number(Normal(factors[name])); f > 0 {
-		return f
-	}
-	return 1
+// factorOf is the factor on the thresholds of patterns for a sensitivity.
+func factorOf(patterns *settings.Patterns, sensitivity string) float64 {
+	f := patterns.Factors
+	return cmp.Or(map[string]float64{"low": f.Low, "medium": f.Medium, "high": f.High}[sensitivity], 1)
 }
 
 // scaled returns the row with its threshold and levels multiplied.
@@ -225,13 +202,13 @@ func (e *Effective) Access() []AccessList {
 
 // join builds the data document: base's with the merged settings, and each
 // layer's data and catalogue under its root.
-func (e *Effective) join(settings map[string]any) error {
+func (e *Effective) join(merged map[string]any) error {
 	policies := map[string]any{}
-	e.Data = map[string]any{"reviewer": settings, "policies": policies}
+	e.Data = map[string]any{"reviewer": merged, "policies": policies}
 	owner, detectors := map[string]string{}, map[string]string{}
 	var errs []error
 	for _, l := range e.Layers {
-		at := settings
+		at := merged
 		if l.Layer != Base {
 			at = maps.Clone(l.OwnData()) // other policies have the same layer
 			policies[l.Layer] = at
@@ -351,42 +328,25 @@ func orEmpty(words []string) []any {
 	return list
 }
 
-// parseView reads the windows of history that a policy sees, and the number of single
+// viewOf reads the windows of history that a policy sees, and the number of single
 // earlier actions. Throttling has its own window.
-func parseView(settings map[string]any) (engine.View, error) {
-	windows, err := parseWindows(settings["windows"])
-	interventions, _ := settings["interventions"].(map[string]any)
-	if seconds := whole(interventions["metrics_window_seconds"]); seconds > 0 {
+func viewOf(s *settings.Settings) (engine.View, error) {
+	windows, err := windowsOf(s.Windows)
+	if seconds := s.Interventions.MetricsWindowSeconds; seconds > 0 {
 		windows = append(windows, engine.Window{Name: "metrics", For: time.Duration(seconds) * time.Second})
 	}
-	history, _ := settings["history"].(map[string]any)
-	last := whole(history["last"])
-	return engine.View{Windows: windows, Last: min(last, engine.MaxLast), Similar: number(Normal(history["similar"]))}, err
+	return engine.View{Windows: windows, Last: min(int(s.History.Last), engine.MaxLast), Similar: s.History.Similar}, err
 }
 
-// whole reads a whole number, as YAML or JSON gives it.
-func whole(v any) int {
-	switch n := v.(type) {
-	case int:
-		return n
-	case float64:
-		return int(n)
-	}
-	return 0
-}
-
-// parseWindows reads {recent: {last: 10}, five_minutes: {for: 5m}}.
-func parseWindows(v any) ([]engine.Window, error) {
-	m, _ := v.(map[string]any)
+// windowsOf reads {recent: {last: 10}, five_minutes: {for: 5m}}.
+func windowsOf(set map[string]settings.Window) ([]engine.Window, error) {
 	var windows []engine.Window
-	for name, spec := range m {
-		w := engine.Window{Name: name}
-		s, _ := spec.(map[string]any)
-		w.Last = whole(s["last"])
-		if span, ok := s["for"].(string); ok {
-			d, err := time.ParseDuration(span)
+	for name, s := range set {
+		w := engine.Window{Name: name, Last: int(s.Last)}
+		if s.For != "" {
+			d, err := time.ParseDuration(s.For)
 			if err != nil {
-				return nil, fmt.Errorf("windows.%s.for: %q is not a duration such as 5m: %w", name, span, err)
+				return nil, fmt.Errorf("windows.%s.for: %q is not a duration such as 5m: %w", name, s.For, err)
 			}
 			w.For = d
 		}

@@ -24,7 +24,9 @@ const mergeOrganisation = "organisation"
 func (b *Bundle) OwnKinds() []string { return ownKindsOf(b.Settings) }
 
 // OwnKinds lists the kinds of intervention that the policy has besides the built-in ones.
-func (e *Effective) OwnKinds() []string { return ownKindsOf(e.Settings) }
+func (e *Effective) OwnKinds() []string {
+	return slices.Sorted(maps.Keys(e.Settings.Interventions.Kinds))
+}
 
 // OwnKindsIn is OwnKinds for the files of a layer above the base, without reading the rest.
 func OwnKindsIn(files map[string][]byte) ([]string, error) {
@@ -209,7 +211,7 @@ func (e *Effective) deadRungs(l *Bundle, rules map[string]Rule, report func(id, 
 	if l.Layer == Base && len(e.Layers) > 1 {
 		return // what other layers change about its ladders is meant
 	}
-	merged := objectAt(e.Settings, "interventions")
+	merged := objectAt(e.Document, "interventions")
 	ladders := objectAt(l.ownSettings(), "interventions", "ladders")
 	for _, id := range slices.Sorted(maps.Keys(ladders)) {
 		rungs := list(ladders[id])
@@ -231,23 +233,21 @@ func (e *Effective) deadRungs(l *Bundle, rules map[string]Rule, report func(id, 
 
 // neverClimbed reports why the ladder of a rule is never used; empty: it is, or the rule is written in Rego.
 func (e *Effective) neverClimbed(r Rule) string {
-	merged := objectAt(e.Settings, "interventions")
-	mode, _ := objectAt(e.Settings, "rules", "enforcement")[r.ID].(string)
-	mode = cmp.Or(mode, r.Enforcement)
-	warns := r.Decision == string(engine.Warn) || mode == string(engine.Warn) || e.Settings["enforcement"] == string(engine.Warn)
-	named := func(ids any) bool { return slices.Contains(list(ids), any(r.ID)) }
+	merged := &e.Settings.Interventions
+	mode := cmp.Or(e.Settings.Rules.Enforcement[r.ID], r.Enforcement)
+	warns := r.Decision == string(engine.Warn) || mode == string(engine.Warn) || e.Settings.Enforcement == string(engine.Warn)
 	switch {
 	case r.ID == "":
 		return ""
-	case merged["strategy"] == "progressive":
+	case merged.Strategy == "progressive":
 		return "this ladder is never used, since interventions.strategy is progressive; change interventions.progressive"
-	case named(merged["immediate"]):
+	case slices.Contains(merged.Immediate, r.ID):
 		return fmt.Sprintf("this ladder is never used, since %s is in interventions.immediate; remove one of the two", r.ID)
 	case r.Decision == "":
 		return fmt.Sprintf("this ladder is never used, since %s has no decision; give its row decision: warn", r.ID)
 	case mode == "observe":
 		return fmt.Sprintf("this ladder is never used, since %s is only recorded; set rules.enforcement.%s", r.ID, r.ID)
-	case !warns && !named(objectAt(merged, "stops")["repeated"]):
+	case !warns && !slices.Contains(merged.Stops.Repeated, r.ID):
 		return fmt.Sprintf("this ladder is never used, since %s decides %s, and interventions are made with warnings; use a rule that warns",
 			r.ID, r.Decision)
 	}
@@ -256,7 +256,7 @@ func (e *Effective) neverClimbed(r Rule) string {
 
 // alwaysStops reports whether each finding of a rule has a level for which a ladder stops the session.
 func (e *Effective) alwaysStops(r Rule) bool {
-	merged := objectAt(e.Settings, "interventions")
+	merged := &e.Settings.Interventions
 	levels := []string{r.Severity}
 	if len(r.Levels) > 0 {
 		levels = nil
@@ -264,8 +264,6 @@ func (e *Effective) alwaysStops(r Rule) bool {
 			levels = append(levels, l.Level)
 		}
 	}
-	milder := func(level string) bool {
-		return !slices.Contains(list(objectAt(merged, "stops")["levels"]), any(level))
-	}
-	return r.ID != "" && merged["hard_stop"] == true && e.Settings["enforcement"] == "enforce" && !slices.ContainsFunc(levels, milder)
+	milder := func(level string) bool { return !slices.Contains(merged.Stops.Levels, level) }
+	return r.ID != "" && merged.HardStop && e.Settings.Enforcement == "enforce" && !slices.ContainsFunc(levels, milder)
 }

@@ -32,7 +32,7 @@ func TestPrompts(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, layer, err)
 				continue
 			}
-			texts := objectAt(e.Settings, "interventions", "texts")
+			texts := objectAt(e.Document, "interventions", "texts")
 			if texts["soft_correction"] != "Ours. {reason}" || objectAt(texts, "constraint")["freeze"] != "Not now." {
 				t.Errorf("%s, %s: texts are %v", name, layer, texts)
 			}
@@ -59,7 +59,7 @@ func TestPromptsOfLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := objectAt(e.Settings, "interventions", "texts")
+	texts := objectAt(e.Document, "interventions", "texts")
 	if texts["soft_correction"] != "Mine." || texts["own"] != "Theirs." {
 		t.Errorf("texts are %v, %v", texts["soft_correction"], texts["own"])
 	}
@@ -90,7 +90,7 @@ func TestPromptsAreSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := store.Get(e.Digest)
-	if err != nil || objectAt(got.Settings, "interventions", "texts")["own"] != "One." {
+	if err != nil || objectAt(got.Document, "interventions", "texts")["own"] != "One." {
 		t.Errorf("the stored policy has another text, or %v", err)
 	}
 }

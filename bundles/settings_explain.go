@@ -38,7 +38,7 @@ func (e *Effective) Explain() ([]Setting, error) {
 		return nil, err
 	}
 	base, _ := Normal(e.Layers[0].Data["reviewer"]).(map[string]any)
-	now, _ := Normal(e.Settings).(map[string]any)
+	now, _ := Normal(e.Document).(map[string]any)
 	var all []Setting
 	tree.walk("", "", now, base, func(s Setting) {
 		s.Layer, s.Layers = Base, []string{Base}

@@ -54,7 +54,7 @@ func TestTheProjectNarrowsTheScope(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(at(e.Settings, "scope.paths")); got != c.want {
+		if got := fmt.Sprint(at(e.Document, "scope.paths")); got != c.want {
 			t.Errorf("%q and %q: paths are %s, want %s", c.user, c.project, got, c.want)
 		}
 	}

@@ -98,7 +98,7 @@ func TestSettingsMerge(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		for what, doc := range map[string]any{"settings": e.Settings, "data": e.Data["reviewer"]} {
+		for what, doc := range map[string]any{"settings": e.Document, "data": e.Data["reviewer"]} {
 			if d := cmp.Diff(test.want, at(doc.(map[string]any), test.path)); d != "" {
 				t.Errorf("%s, %s: %s", name, what, d)
 			}
@@ -492,7 +492,7 @@ func TestOtherSpellings(t *testing.T) {
 			t.Errorf("%s: %v", c.settings, err)
 			continue
 		}
-		if got := fmt.Sprint(at(e.Settings, c.key)); got != c.want {
+		if got := fmt.Sprint(at(e.Document, c.key)); got != c.want {
 			t.Errorf("%s: %s is %s, want %s", c.settings, c.key, got, c.want)
 		}
 	}
@@ -518,7 +518,7 @@ func TestOtherSpellings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(at(e.Settings, "interventions.hard_stop"), at(e.Settings, "enabled")); got != "true true" {
+	if got := fmt.Sprint(at(e.Document, "interventions.hard_stop"), at(e.Document, "enabled")); got != "true true" {
 		t.Errorf("a project sets hard_stop and enabled to %s", got)
 	}
 }
@@ -530,7 +530,7 @@ func TestEarlierDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, node := range leaves("", tree(t)) {
-		if was := node.Earlier; was != nil && (was.Why == "" || fmt.Sprint(was.Value) == fmt.Sprint(at(e.Settings, path))) {
+		if was := node.Earlier; was != nil && (was.Why == "" || fmt.Sprint(was.Value) == fmt.Sprint(at(e.Document, path))) {
 			t.Errorf("%s: %v", path, was)
 		}
 	}

@@ -56,7 +56,7 @@ func (s Store) Put(e *Effective) error {
 		doc.Layers = append(doc.Layers, storedLayer{l.Layer, l.Files})
 	}
 	if len(e.Layers) > 1 {
-		doc.Settings = e.Settings
+		doc.Settings = e.Document
 	}
 	raw, err := json.Marshal(doc)
 	if err != nil {

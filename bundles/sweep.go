@@ -21,7 +21,7 @@ import (
 // below settings., reviewer. or data.reviewer.
 func (e *Effective) WithSetting(key string, value float64) (*Effective, error) {
 	path := SettingPath(key)
-	settings, _ := Normal(e.Settings).(map[string]any)
+	settings, _ := Normal(e.Document).(map[string]any)
 	if err := e.sweepable(path, settings); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (e *Effective) WithSetting(key string, value float64) (*Effective, error) {
 
 // WithGrants returns the policy with grant: proven.
 func (e *Effective) WithGrants() (*Effective, error) {
-	settings, _ := Normal(e.Settings).(map[string]any)
+	settings, _ := Normal(e.Document).(map[string]any)
 	settings["grant"] = "proven"
 	return assemble(e.Layers, settings, e.Sources)
 }
@@ -77,7 +77,7 @@ func set(settings map[string]any, path []string, value float64) {
 // can change.
 func (e *Effective) Numbers() []string {
 	all := map[string]bool{}
-	numbers("", Normal(e.Settings), all)
+	numbers("", Normal(e.Document), all)
 	return slices.Sorted(maps.Keys(all))
 }
 

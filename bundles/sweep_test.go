@@ -113,7 +113,7 @@ func TestWithSetting(t *testing.T) {
 	if risk["high_threshold"] != 0.65 || other.Digest == e.Digest || other.Config == e.Config {
 		t.Errorf("high_threshold is %v, digest %s", risk["high_threshold"], other.Digest)
 	}
-	if e.sum() != before || e.Settings["risk"].(map[string]any)["high_threshold"] != 0.8 {
+	if e.sum() != before || e.Document["risk"].(map[string]any)["high_threshold"] != 0.8 {
 		t.Error("the policy itself was changed")
 	}
 	if !cmp.Equal(len(other.Rules()), len(e.Rules())) || other.Data["reviewer"].(map[string]any)["catalog"] == nil {
@@ -165,7 +165,7 @@ func TestWithSettingOfLayers(t *testing.T) {
 		t.Errorf("the same value makes another policy: %v", err)
 	}
 	other, err := e.WithSetting("risk.high_threshold", 0.9)
-	if err != nil || other.Settings["risk"].(map[string]any)["high_threshold"] != 0.9 {
+	if err != nil || other.Document["risk"].(map[string]any)["high_threshold"] != 0.9 {
 		t.Errorf("high_threshold: %v", err)
 	}
 }
@@ -178,7 +178,7 @@ func TestNumbers(t *testing.T) {
 		t.Errorf("%d settings are numbers: %v", len(all), all)
 	}
 	for _, key := range all {
-		var at any = Normal(e.Settings)
+		var at any = Normal(e.Document)
 		for _, part := range strings.Split(key, ".") {
 			at = at.(map[string]any)[part]
 		}

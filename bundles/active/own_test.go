@@ -149,13 +149,13 @@ func TestOwnPolicy(t *testing.T) {
 // activeNow spells the settings that these tests change, and the rules of the person's own layer.
 func activeNow(e *bundles.Effective) string {
 	zones := ""
-	for _, z := range e.Settings["zones"].([]any) {
+	for _, z := range e.Document["zones"].([]any) {
 		if text := z.(string); text == "/data/" || text == "/srv/" || text == "/opt/" {
 			zones += "+" + text
 		}
 	}
-	text := fmt.Sprintf("enforcement=%v risk.high_threshold=%v zones=%s grant=%v rules=", e.Settings["enforcement"],
-		e.Settings["risk"].(map[string]any)["high_threshold"], zones, e.Settings["grant"])
+	text := fmt.Sprintf("enforcement=%v risk.high_threshold=%v zones=%s grant=%v rules=", e.Document["enforcement"],
+		e.Document["risk"].(map[string]any)["high_threshold"], zones, e.Document["grant"])
 	var ids []string
 	if own := e.Layer(bundles.User); own != nil {
 		for _, r := range own.Rules {
@@ -183,13 +183,13 @@ func TestOwnPolicyWithoutKey(t *testing.T) {
 	if err != nil || own.State != OwnUnsigned {
 		t.Fatalf("%+v, %v", own, err)
 	}
-	if e, err := m.Effective(""); err != nil || e.Settings["enforcement"] != "observe" || e.Notice != "" {
+	if e, err := m.Effective(""); err != nil || e.Document["enforcement"] != "observe" || e.Notice != "" {
 		t.Errorf("%v, %v", e, err)
 	}
 	// The hook knows of a key that this ledger does not have: it was replaced.
 	k := newKey(1).Key()
 	m.Log = &audit.Store{Dir: m.Home, Fingerprint: k.Fingerprint()}
-	if e, err := m.Effective(""); err != nil || e.Settings["enforcement"] != "enforce" {
+	if e, err := m.Effective(""); err != nil || e.Document["enforcement"] != "enforce" {
 		t.Errorf("with another ledger: %v, %v", e, err)
 	}
 }
@@ -206,7 +206,7 @@ func TestOwnPolicyNeverAccepted(t *testing.T) {
 	}
 	writeOwn(t, m, map[string]string{"settings.yaml": "enforcement: observe\nrisk: {high_threshold: 0.6}\n"})
 	e, err := m.Effective("")
-	if err != nil || e.Settings["enforcement"] != "enforce" || e.Settings["risk"].(map[string]any)["high_threshold"] != 0.6 {
+	if err != nil || e.Document["enforcement"] != "enforce" || e.Document["risk"].(map[string]any)["high_threshold"] != 0.6 {
 		t.Errorf("%v, %v", e, err)
 	}
 }
@@ -230,8 +230,8 @@ func TestOwnPolicyForged(t *testing.T) {
 	enforced := func(when string) {
 		t.Helper()
 		m.Log = nil
-		if e, err := m.Effective(""); err == nil && e.Settings["enforcement"] != "enforce" {
-			t.Errorf("%s: enforcement is %v", when, e.Settings["enforcement"])
+		if e, err := m.Effective(""); err == nil && e.Document["enforcement"] != "enforce" {
+			t.Errorf("%s: enforcement is %v", when, e.Document["enforcement"])
 		}
 	}
 	enforced("signed with another key")

@@ -37,7 +37,7 @@ func Check(schema map[string]any, doc any) []Problem {
 // known are the keywords that Check applies, and those that constrain nothing.
 var known = []string{"type", "const", "enum", "maxProperties", "required", "properties", "propertyNames", "additionalProperties",
 	"minItems", "maxItems", "uniqueItems", "items", "minLength", "maxLength", "pattern", "minimum", "exclusiveMinimum", "maximum",
-	"allOf", "if", "then", "$schema", "title", "description"}
+	"allOf", "if", "then", "$schema", "title", "description", "default"}
 
 // Unknown lists the keywords of a schema that Check would ignore, other than those that start with
 // x-.

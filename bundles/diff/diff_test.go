@@ -291,7 +291,7 @@ func TestDiffOfWhatHasNoEffect(t *testing.T) {
 // Settings that one version of the schema does not know are compared too.
 func TestDiffOfUnknownSetting(t *testing.T) {
 	before, after := layered(t, "rules/a.yaml", oneRule), layered(t, "rules/a.yaml", oneRule)
-	after.Settings["of_another_version"] = map[string]any{"deep": 1.0}
+	after.Document["of_another_version"] = map[string]any{"deep": 1.0}
 	if got := directionOf(diffOf(t, before, after), "of_another_version.deep", ""); got != Undecided {
 		t.Errorf("direction %q, want undecided", got)
 	}

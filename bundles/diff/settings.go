@@ -34,7 +34,7 @@ func leavesBelow(s *bundles.SchemaNode, at string, doc map[string]any, into map[
 // leavesOf lists the effective settings of a policy.
 func leavesOf(e *bundles.Effective, tree *bundles.SchemaNode) map[string]leaf {
 	all := map[string]leaf{}
-	doc, _ := bundles.Normal(e.Settings).(map[string]any)
+	doc, _ := bundles.Normal(e.Document).(map[string]any)
 	for _, made := range []string{bundles.CatalogueKey, bundles.AccessKey, bundles.DetectorsKey} {
 		delete(doc, made) // rows, which are compared separately
 	}

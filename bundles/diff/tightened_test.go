@@ -81,7 +81,7 @@ func TestTightened(t *testing.T) {
 		t.Fatal(err)
 	}
 	tried := map[string]int{}
-	all := settingsBelow(nil, tree, bundles.Normal(plain.Settings).(map[string]any))
+	all := settingsBelow(nil, tree, bundles.Normal(plain.Document).(map[string]any))
 	for merge, list := range byMerge(all) {
 		for _, s := range sweep.Nth(list, (len(list)+1)/2) {
 			values := append(others(s.node, s.value), s.value)
@@ -132,7 +132,7 @@ func tightens(t *testing.T, base *bundles.Bundle, s tightenable, was, is any) bo
 		}
 	}
 	for _, c := range compared(t, before, after) {
-		if c.Direction == Tightened && !reflect.DeepEqual(now.Settings, after.Settings) {
+		if c.Direction == Tightened && !reflect.DeepEqual(now.Document, after.Document) {
 			t.Errorf("%v: %v to %v tightens, and does not count", s.keys, was, is)
 		}
 	}

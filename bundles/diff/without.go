@@ -23,8 +23,8 @@ func (c Changes) Deciding() []Change {
 // Without returns the later of two policies without some of the changes that lead
 // to it. Rego and its data change together: if one of these is undone, all are.
 func Without(before, after *bundles.Effective, changes []Change) (*bundles.Effective, error) {
-	settings, _ := bundles.Normal(after.Settings).(map[string]any)
-	then, _ := bundles.Normal(before.Settings).(map[string]any)
+	settings, _ := bundles.Normal(after.Document).(map[string]any)
+	then, _ := bundles.Normal(before.Document).(map[string]any)
 	u := undoing{before: before, after: after, settings: settings, then: then, layers: map[string]*bundles.Bundle{}}
 	for _, c := range changes {
 		if err := u.change(c); err != nil {

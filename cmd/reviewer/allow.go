@@ -182,8 +182,7 @@ func expiry(store *audit.Store, workspace, do string) (*engine.Signature, error)
 	if err != nil {
 		return nil, fmt.Errorf("load policy: %w", err)
 	}
-	section, _ := e.Settings["overrides"].(map[string]any)
-	return &engine.Signature{Expires: time.Now().Add(time.Duration(whole(section["expires"])) * time.Minute).UnixMilli()}, nil
+	return &engine.Signature{Expires: time.Now().Add(time.Duration(e.Settings.Overrides.Expires) * time.Minute).UnixMilli()}, nil
 }
 
 // heldUp finds the call that a person names. It accepts only a record's own id:

@@ -303,7 +303,7 @@ func liveSession(t *testing.T, n int) func() {
 	store := &audit.Store{Dir: dir, Env: cli.Environment()}
 	c := &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mustMAC(t)}
 	r := &act.Reviewer{
-		Policy: func(string) (*review.Policy, error) { return p, nil }, Classifier: c, Log: store,
+		Policy: func(string) (*review.Policy, error) { return p, nil }, Classifier: c, Log: asItIs(store),
 		Env: cli.Environment(), Clock: act.Clock{Now: func() int64 { return time.Now().UnixMilli() }},
 	}
 	call := 0

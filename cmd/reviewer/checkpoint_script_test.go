@@ -27,7 +27,7 @@ func took(ts *testscript.TestScript, neg bool, args []string) {
 	e, err := bundles.Assemble(base)
 	ts.Check(err)
 	dir := ts.MkAbs(ts.Getenv("WORK") + "/shop")
-	o, err := snapshots.Options(log, classify.System{Home: ts.Getenv("HOME")}, dir, e.Settings, classify.NewRows(e.RowLayers()))
+	o, err := snapshots.Options(log, classify.System{Home: ts.Getenv("HOME")}, dir, &e.Settings.Checkpoints, classify.NewRows(e.RowLayers()))
 	ts.Check(err)
 	store, err := checkpoint.Open(snapshots.Folder(log.Dir), dir, o)
 	ts.Check(err)

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -17,14 +15,9 @@ func clientRules(home string) ([]settings.ClientRule, error) {
 	if err != nil {
 		return nil, err
 	}
-	guard, _ := eff.Settings["guard"].(map[string]any)
-	raw, err := json.Marshal(guard["client_rules"])
-	if err != nil {
-		return nil, fmt.Errorf("read the setting guard.client_rules: %w", err)
-	}
 	var rules []settings.ClientRule
-	if err := json.Unmarshal(raw, &rules); err != nil {
-		return nil, fmt.Errorf("read the setting guard.client_rules: %w", err)
+	for _, r := range eff.Settings.Guard.ClientRules {
+		rules = append(rules, settings.ClientRule{Agent: r.Agent, Tools: r.Tools, Pattern: r.Pattern, Message: r.Message})
 	}
 	return rules, nil
 }

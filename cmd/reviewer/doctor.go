@@ -230,11 +230,11 @@ func (e *examination) sessions(sessions []audit.Session) {
 			e.say("fail", "session %s cannot be read, so its calls are denied: %v", s.Key.Session, s.Err)
 		}
 	}
-	log := audit.Store{BudgetBytes: audit.DefaultBudgetBytes}
+	budget := int64(audit.DefaultBudgetBytes)
 	if eff, err := cli.MachineAt(e.home).Effective(""); err == nil { // problems are reported elsewhere
-		applyAudit(&log, eff.Settings)
+		budget = eff.Settings.Audit.BudgetMB << 20
 	}
-	e.say("ok", "%s, %s of %s", term.Counted(len(sessions), "session", "sessions"), mebibytes(bytes), mebibytes(log.BudgetBytes))
+	e.say("ok", "%s, %s of %s", term.Counted(len(sessions), "session", "sessions"), mebibytes(bytes), mebibytes(budget))
 }
 
 // mebibytes writes a size, rounded up.
@@ -357,7 +357,7 @@ func (e *examination) policy(ctx context.Context) {
 		e.say("fail", "policy, so calls are denied: %v", err)
 		return
 	}
-	mode, _ := eff.Settings["enforcement"].(string)
+	mode := eff.Settings.Enforcement
 	e.say("ok", "policy %.12s… with %s in %s, enforcement: %s", eff.Digest, term.Counted(len(eff.Rules()), "rule", "rules"),
 		term.Counted(len(eff.Layers), "layer", "layers"), mode)
 	if mode != "enforce" {

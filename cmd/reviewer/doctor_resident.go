@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/installed"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
@@ -152,7 +152,7 @@ func (e *examination) timed(ctx context.Context, client string) {
 // it: only a process that continues after the answer can make the review.
 func (e *examination) async() {
 	eff, err := cli.MachineAt(e.home).Effective("")
-	if err == nil && eff.Settings["mode"] == "async" { // problems are reported elsewhere
+	if err == nil && eff.Settings.Mode == "async" { // problems are reported elsewhere
 		e.say("warn", "mode is async, but no resident process answers: every call waits for its review, as in mode blocking")
 	}
 }
@@ -168,15 +168,11 @@ func questionTime(home string) time.Duration {
 	if err != nil {
 		return 0 // reported elsewhere
 	}
-	approvals, _ := eff.Settings["approvals"].(map[string]any)
-	if queue, _ := approvals["queue"].(string); queue == "" || queue == "never" {
+	set := &eff.Settings.Approvals
+	if set.Queue != review.QueueAlways && set.Queue != review.QueueUnattended {
 		return 0
 	}
-	n, err := strconv.Atoi(fmt.Sprint(approvals["wait_seconds"]))
-	if err != nil {
-		return 0 // the schema of settings has it as an integer
-	}
-	return time.Duration(n)*time.Second + aroundQuestion
+	return time.Duration(set.WaitSeconds)*time.Second + aroundQuestion
 }
 
 // questions reports hooks that are given less time than the policy lets a question wait.

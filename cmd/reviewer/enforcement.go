@@ -40,7 +40,7 @@ func chooseEnforcement(ctx context.Context, a *cli.App, log *audit.Store, mode, 
 	switch {
 	case given != "":
 		act, err = signed.Typed(ctx, a, log, what, given)
-	case e.Settings["enforcement"] != mode && a.StdinTerminal():
+	case e.Settings.Enforcement != mode && a.StdinTerminal():
 		fmt.Fprintf(a.Stderr, "enforcement: %s is milder than what you accepted, so it needs your approval code\n", mode)
 		act, err = signed.Ask(ctx, a, log, what)
 	default:

@@ -25,7 +25,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/caller"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
-	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve"
@@ -121,29 +120,20 @@ type hookCall struct {
 // source is where a hook gets the log and the policy from.
 type source struct {
 	store func(*cli.App) (*audit.Store, error)
-	load  func(ctx context.Context, log *audit.Store, workspace string) (*loaded, error)
-	start func(review func())  // in a goroutine
-	said  func(reply)          // receives the answer; nil: nothing does
-	late  *act.LateReviews     // reviews after the answer; nil: each call waits for its review
-	made  func(result string)  // receives the result of each of these; nil: nothing does
-	cpu   func() time.Duration // CPU time that was used, as far as it belongs to the event
-	pause *serve.Pause         // what a call that waits for a person does; nil: nothing
+	load  func(ctx context.Context, log *audit.Store, workspace string) (*review.Policy, error)
+	under func(log *audit.Store, p *review.Policy) *audit.Store // the log as a policy keeps it; nil: as it is kept without one
+	start func(review func())                                   // in a goroutine
+	said  func(reply)                                           // receives the answer; nil: nothing does
+	late  *act.LateReviews                                      // reviews after the answer; nil: each call waits for its review
+	made  func(result string)                                   // receives the result of each of these; nil: nothing does
+	cpu   func() time.Duration                                  // CPU time that was used, as far as it belongs to the event
+	pause *serve.Pause                                          // what a call that waits for a person does; nil: nothing
 }
 
 // onDisk reads everything from disk, as a process that answers one event does.
 func onDisk() source {
-	return source{(*cli.App).OpenStore, loadForOne, func(review func()) { go review() }, nil, nil, nil, osfile.ProcessTime, nil}
-}
-
-// policyLog is the log with the settings of the policy that is active for a session.
-type policyLog struct {
-	*audit.Store
-	chosen *audit.Store
-}
-
-// Update calls fn under the session's lock.
-func (l *policyLog) Update(ctx context.Context, key engine.SessionKey, fn func(history.Tail) error) error {
-	return l.chosen.Update(ctx, key, fn)
+	return source{store: (*cli.App).OpenStore, load: loadForOne, under: keptBy, cpu: osfile.ProcessTime,
+		start: func(review func()) { go review() }}
 }
 
 // reply is what goes back to the agent.
@@ -337,7 +327,6 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 		answer.Person = strings.Trim(answer.Person+"\n"+installed.AtPrompt(ctx, store), "\n")
 	}
 	answer.Person = strings.Trim(answer.Person+"\n"+repeats, "\n")
-	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Classifier.Mask(e.Session)}, answer)
 	checkpointcmd.StartExpire(a, store, e.Phase)
 	out := reply{decision: string(answer.Effect), slow: answer.Slow, early: answer.Early, session: e.Harness + "/" + e.Session,
 		call: e.Phase == engine.PhasePre, key: engine.SessionKey{Harness: e.Harness, Session: r.Classifier.Mask(e.Session)}}
@@ -440,22 +429,11 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 	if err != nil {
 		return nil, err
 	}
-	files := &snapshots.Taker{Log: store, World: world}
-	log := &policyLog{Store: store, chosen: store}
 	return &act.Reviewer{
-		Policy: func(workspace string) (*review.Policy, error) {
-			l, err := from.load(ctx, store, workspace)
-			if err != nil {
-				return nil, err
-			}
-			notifycmd.Configure(a, l.settings)
-			files.Settings = l.settings
-			log.chosen = l.log
-			return l.policy, nil
-		},
+		Policy: func(workspace string) (*review.Policy, error) { return from.load(ctx, store, workspace) },
 		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Program: cli.Program(),
 			Shipped: bundles.BuiltInRows},
-		Log:   log,
+		Log:   &policyLog{store, func(p *review.Policy) *audit.Store { return from.under(store, p) }},
 		Env:   cli.Environment(),
 		Clock: act.Clock{Now: func() int64 { return time.Now().UnixMilli() }},
 		Agent: act.Agent{
@@ -472,13 +450,16 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 		},
 		Services: act.Services{
 			Sessions: stops{store},
-			Files:    files,
+			Files:    &snapshots.Taker{Log: store, World: world},
 			Late:     from.late,
-			LateReviewed: func(key engine.SessionKey, rec *engine.Record) {
+			Answered: func(p *review.Policy, key engine.SessionKey, answer engine.Answer) {
+				notifycmd.Start(a, store, p, key, answer)
+			},
+			LateReviewed: func(p *review.Policy, _ engine.SessionKey, rec *engine.Record) {
 				if from.made != nil {
 					from.made(rec.Act.Result)
 				}
-				notifycmd.StartLate(a, store, rec)
+				notifycmd.StartLate(a, store, p, rec)
 			},
 		},
 	}, nil

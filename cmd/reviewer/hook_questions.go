@@ -15,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/approval/queue"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve"
 )
 
@@ -32,19 +33,19 @@ type questions struct {
 func (q *questions) Limit() time.Duration { return time.Until(q.until) }
 
 // Open writes the request, and starts a process that tells people about it.
-func (q *questions) Open(_ context.Context, r approval.Request, e engine.Event) (act.Question, error) {
+func (q *questions) Open(_ context.Context, p *review.Policy, r approval.Request, e engine.Event) (act.Question, error) {
 	pending := queue.Queue{Log: q.store}
 	fresh, err := pending.Put(r)
 	if err != nil {
 		return nil, err
 	}
 	if fresh {
-		if err := notifycmd.Asked(q.app, q.store, &r); err != nil {
+		if err := notifycmd.Asked(q.app, q.store, p, &r); err != nil {
 			return nil, errors.Join(err, pending.Remove(r.ID))
 		}
 	}
 	close(q.waits)
-	one := &question{app: q.app, queue: pending, id: r.ID, files: stamps(r.Effects), resume: func() {}, opened: time.Now()}
+	one := &question{policy: p, queue: pending, id: r.ID, files: stamps(r.Effects), resume: func() {}, opened: time.Now()}
 	runtime.UnlockOSThread() // see answer; Close locks it again
 	if q.pause != nil {
 		one.resume = q.pause.Begin()
@@ -54,7 +55,7 @@ func (q *questions) Open(_ context.Context, r approval.Request, e engine.Event) 
 
 // question is a question that people can answer.
 type question struct {
-	app    *cli.App
+	policy *review.Policy
 	queue  queue.Queue
 	id     string
 	files  []stamp
@@ -93,7 +94,7 @@ func (q *question) Waited() int64 { return time.Since(q.opened).Milliseconds() }
 
 // Close withdraws the question. A request that is left behind is ignored.
 func (q *question) Close() {
-	_ = notifycmd.Answered(q.app, q.queue.Log, q.id)
+	_ = notifycmd.Answered(q.policy, q.queue.Log, q.id)
 	_ = q.queue.Remove(q.id)
 	q.resume()
 	runtime.LockOSThread()

@@ -387,8 +387,7 @@ func prepareState(ctx context.Context, a *cli.App, home, enforcement, code strin
 		return "", err
 	}
 	a.NoteOwn(eff.Notice)
-	active, _ := eff.Settings["enforcement"].(string)
-	return active, store.Note(ctx, engine.Note{What: "install", Detail: "enforcement " + enforcement})
+	return eff.Settings.Enforcement, store.Note(ctx, engine.Note{What: "install", Detail: "enforcement " + enforcement})
 }
 
 // askEnforcement offers to observe first. If nobody can be asked, the policy's own

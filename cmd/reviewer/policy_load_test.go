@@ -15,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // log is where a machine's log is kept.
@@ -129,14 +130,13 @@ func TestProjectDoesNotDeleteTheLog(t *testing.T) {
 
 // What the settings say about the logs of stopped sessions reaches the log.
 func TestIncidentsAreKeptAsSettingsSay(t *testing.T) {
-	for want, settings := range map[int]map[string]any{
-		45: {"interventions": map[string]any{"preserve_incident_data_days": 45.0}},
-		0:  {},
-	} {
-		var log audit.Store
-		if applyAudit(&log, settings); log.IncidentDays != want {
-			t.Errorf("%v: %d days", settings, log.IncidentDays)
-		}
+	p := &review.Policy{}
+	p.Settings.Interventions.PreserveIncidentDataDays = 45
+	if log := keptBy(&audit.Store{}, p); log.IncidentDays != 45 || log.Keep {
+		t.Errorf("%d days, %v", log.IncidentDays, log.Keep)
+	}
+	if log := keptBy(&audit.Store{}, nil); !log.Keep {
+		t.Error("without a policy, old records may be deleted")
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/agent-reviewer/reviewer/engine/serve/apiserver"
 	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
@@ -114,7 +115,7 @@ func (r *resident) tryCodes(ctx context.Context) {
 
 // keptPolicy is a policy that was compiled, with the state of the files it was made from.
 type keptPolicy struct {
-	*loaded
+	*review.Policy
 	stamp string
 	at    time.Time
 }
@@ -141,14 +142,14 @@ func newResident(home string) *resident {
 }
 
 // store returns a log for hooks that were given the fingerprint of a key. It shares with all others what this process
-// has read.
+// has read. Nothing is deleted from it.
 func (r *resident) store(fingerprint string) *audit.Store {
-	return &audit.Store{Dir: r.home, Env: cli.Environment(), Fingerprint: fingerprint, Memory: &r.read}
+	return &audit.Store{Dir: r.home, Keep: true, Env: cli.Environment(), Fingerprint: fingerprint, Memory: &r.read}
 }
 
 func (r *resident) source() source {
 	store := func(a *cli.App) (*audit.Store, error) { return r.logFor(a.Fingerprint()), nil }
-	return source{store: store, load: r.load, start: r.start, late: r.late, made: r.meter.ReviewedLate, cpu: osfile.ThreadTime}
+	return source{store: store, load: r.load, under: r.under, start: r.start, late: r.late, made: r.meter.ReviewedLate, cpu: osfile.ThreadTime}
 }
 
 // start runs a review in a goroutine that ran others before: its stack has grown to the
@@ -200,7 +201,7 @@ func (k *keptPolicy) fresh(stamp string) bool {
 }
 
 // load returns the policy of a workspace, compiled again only if a file changed.
-func (r *resident) load(ctx context.Context, log *audit.Store, workspace string) (*loaded, error) {
+func (r *resident) load(ctx context.Context, log *audit.Store, workspace string) (*review.Policy, error) {
 	place := view{workspace, log.Fingerprint}
 	m := cli.MachineAt(r.home)
 	m.Log = log
@@ -209,36 +210,46 @@ func (r *resident) load(ctx context.Context, log *audit.Store, workspace string)
 		return nil, err
 	}
 	if k := r.kept(place); k.fresh(stamp) {
-		return k.loaded, nil
+		return k.Policy, nil
 	}
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	k := r.kept(place)
 	if k.fresh(stamp) {
-		return k.loaded, nil
+		return k.Policy, nil
 	}
 	r.meter.Compiled()
-	l, err := loadActive(context.WithoutCancel(ctx), r.store(place.key), workspace, wiring.Compile)
+	p, err := loadActive(context.WithoutCancel(ctx), log, workspace, wiring.Compile)
 	if err != nil {
 		return nil, err
 	}
-	if k == nil || k.policy.Digest != l.policy.Digest {
-		r.cache.Add(l.policy, l.settings)
+	if k == nil || k.Digest != p.Digest {
+		r.cache.Add(p)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if k != nil && k.policy.Digest == l.policy.Digest && k.policy.Notice == l.policy.Notice {
-		l = k.loaded // what it has computed is used again
-	} else if log := r.logs[view{l.policy.Config, place.key}]; log != nil {
-		l.log = log
-	} else {
-		r.keepLog(view{l.policy.Config, place.key}, l.log)
+	if k != nil && k.Digest == p.Digest && k.Notice == p.Notice {
+		p = k.Policy // what it has computed is used again
 	}
 	if len(r.policies) >= maxKept {
 		clear(r.policies)
 	}
-	r.policies[place] = &keptPolicy{l, stamp, time.Now()}
-	return l, nil
+	r.policies[place] = &keptPolicy{p, stamp, time.Now()}
+	return p, nil
+}
+
+// under returns the log as the settings of a policy keep it.
+func (r *resident) under(log *audit.Store, p *review.Policy) *audit.Store {
+	if p == nil {
+		return log
+	}
+	v := view{p.Config, log.Fingerprint}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.logs[v] == nil {
+		r.keepLog(v, keptBy(r.store(v.key), p))
+	}
+	return r.logs[v]
 }
 
 // handle answers a client as `reviewer hook` would, with the client's environment.

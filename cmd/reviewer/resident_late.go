@@ -60,7 +60,7 @@ func (r *resident) catchUpWith(ctx context.Context, one audit.Session) error {
 		return err
 	}
 	a := &cli.App{Streams: term.Streams{Env: os.Getenv}, Home: r.home, Detach: r.detach}
-	made, err := reviewer(ctx, a, source{load: r.load, made: r.meter.ReviewedLate}, r.plain)
+	made, err := reviewer(ctx, a, source{load: r.load, under: r.under, made: r.meter.ReviewedLate}, r.plain)
 	if err != nil {
 		return err
 	}

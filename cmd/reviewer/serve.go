@@ -143,8 +143,7 @@ func (r *resident) watchInstallation(ctx context.Context, a *cli.App, s *serve.S
 		if err != nil || err2 != nil {
 			return every
 		}
-		guard, _ := eff.Settings["guard"].(map[string]any)
-		if n, err := strconv.Atoi(fmt.Sprint(guard["check_seconds"])); err == nil {
+		if n := eff.Settings.Guard.CheckSeconds; n > 0 {
 			every = time.Duration(n) * time.Second
 		}
 		mu.Lock()

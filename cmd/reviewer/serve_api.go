@@ -62,14 +62,8 @@ func (r *resident) rehearse(ctx context.Context, a *cli.App, doc []byte) (*api.R
 	}
 	desk := &reviewcmd.Desk{Harness: harness.Harnesses()[0],
 		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Program: cli.Program(), Shipped: bundles.BuiltInRows},
-		PolicyAt: func(workspace string) (*review.Policy, error) {
-			l, err := r.load(ctx, r.plain, workspace)
-			if err != nil {
-				return nil, err
-			}
-			return l.policy, nil
-		},
-		Now: func() int64 { return time.Now().UnixMilli() }}
+		PolicyAt:   func(workspace string) (*review.Policy, error) { return r.load(ctx, r.plain, workspace) },
+		Now:        func() int64 { return time.Now().UnixMilli() }}
 	return desk.One(ctx, doc)
 }
 

@@ -78,7 +78,7 @@ func newChronicle(t testing.TB, seed uint64, dir string, policies []*review.Poli
 	}
 	classifier := &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mac, Rows: bundles.BuiltInRows()}
 	c.reviewer = act.Reviewer{
-		Classifier: classifier, Log: c.store, Env: cli.Environment(), Clock: act.Clock{Now: func() int64 { return c.now }},
+		Classifier: classifier, Log: asItIs(c.store), Env: cli.Environment(), Clock: act.Clock{Now: func() int64 { return c.now }},
 	}
 	return c
 }

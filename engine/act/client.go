@@ -67,6 +67,10 @@ const maxMissing = 300
 // notAPerson begins the reason why a prompt does not count because of who sent it.
 const notAPerson = "this is not a person's input: "
 
+// headlessPermits is the value of the setting words.headless with which prompts of a client that a
+// schedule or a service started count as a person's.
+const headlessPermits = "permits"
+
 // notice tells the person that their words do not count, and what to do.
 func (k clients) notice(e engine.Event) string {
 	if e.Client == nil || e.Client.Missing == "" || e.Phase != engine.PhaseStart && !strings.HasPrefix(e.Unverified, notAPerson) {

@@ -122,7 +122,9 @@ func TestPolicyAboutSchedules(t *testing.T) {
 		policy := r.Policy
 		r.Policy = func(workspace string) (*review.Policy, error) {
 			p, err := policy(workspace)
-			p.Headless = c.permits
+			if c.permits {
+				p.Settings.Words.Headless = headlessPermits
+			}
 			return p, err
 		}
 		e := event(engine.PhasePrompt, "")

@@ -50,7 +50,7 @@ func (r *Reviewer) typed(ctx context.Context, h *handling) error {
 	if !types(h.rec) {
 		return nil
 	}
-	err := r.Log.Update(ctx, h.key, func(t history.Tail) error {
+	err := r.Log.Update(ctx, h.policy, h.key, func(t history.Tail) error {
 		h.event.Terminals = t.History.Terminals
 		return nil
 	})

@@ -23,7 +23,7 @@ type memoryLog struct {
 
 func newMemoryLog() *memoryLog { return &memoryLog{history: lenient()} }
 
-func (l *memoryLog) Update(_ context.Context, _ engine.SessionKey, fn func(history.Tail) error) error {
+func (l *memoryLog) Update(_ context.Context, _ *review.Policy, _ engine.SessionKey, fn func(history.Tail) error) error {
 	if !l.mu.TryLock() {
 		return errors.New("locked twice")
 	}

@@ -45,11 +45,11 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 		return engine.Answer{}, err
 	}
 	var answer engine.Answer
-	err = r.Log.Update(ctx, h.key, func(t history.Tail) error {
+	err = r.Log.Update(ctx, h.policy, h.key, func(t history.Tail) error {
 		answer, err = r.answer(ctx, t, h)
 		return err
 	})
-	r.lateReviewed(h.key, h.made)
+	r.lateReviewed(h.policy, h.key, h.made)
 	answer.Early = h.early != nil
 	if h.policy != nil && e.Phase == engine.PhaseStart {
 		answer.Person = h.policy.Notice
@@ -58,7 +58,11 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	if err != nil {
 		return answer, err
 	}
-	return r.carryOut(ctx, h, answer)
+	answer, err = r.carryOut(ctx, h, answer)
+	if err == nil && r.Services.Answered != nil {
+		r.Services.Answered(h.policy, h.key, answer)
+	}
+	return answer, err
 }
 
 // understand finds out what an event means, and under which policy it is decided. A failure to do so is part of the result,
@@ -94,10 +98,10 @@ func (r *Reviewer) from(ctx context.Context, key engine.SessionKey, e engine.Eve
 		return e, nil
 	}
 	by := *e.Client
-	if by.Headless && p != nil && p.Headless {
+	if by.Headless && p != nil && p.Settings.Words.Headless == headlessPermits {
 		by.Missing = ""
 	}
-	err := r.Log.Update(ctx, key, func(t history.Tail) error {
+	err := r.Log.Update(ctx, p, key, func(t history.Tail) error {
 		if t.History.Empty() {
 			return nil
 		}

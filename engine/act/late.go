@@ -124,18 +124,18 @@ func (r *Reviewer) CatchUp(ctx context.Context, key engine.SessionKey) error {
 // catchUpAlone is catchUp where no event of the session is judged.
 func (r *Reviewer) catchUpAlone(ctx context.Context, key engine.SessionKey, p *review.Policy) error {
 	var made *engine.Record
-	err := r.Log.Update(ctx, key, func(t history.Tail) (err error) {
+	err := r.Log.Update(ctx, p, key, func(t history.Tail) (err error) {
 		made, err = r.catchUp(ctx, t, p)
 		return err
 	})
-	r.lateReviewed(key, made)
+	r.lateReviewed(p, key, made)
 	return err
 }
 
 // lateReviewed reports a review that was recorded after its answer. The lock is released by then.
-func (r *Reviewer) lateReviewed(key engine.SessionKey, made *engine.Record) {
+func (r *Reviewer) lateReviewed(p *review.Policy, key engine.SessionKey, made *engine.Record) {
 	if made != nil && r.Services.LateReviewed != nil {
-		r.Services.LateReviewed(key, made)
+		r.Services.LateReviewed(p, key, made)
 	}
 }
 

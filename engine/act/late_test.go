@@ -106,10 +106,10 @@ type lockingLog struct {
 	mu sync.Mutex
 }
 
-func (l *lockingLog) Update(ctx context.Context, key engine.SessionKey, fn func(history.Tail) error) error {
+func (l *lockingLog) Update(ctx context.Context, p *review.Policy, key engine.SessionKey, fn func(history.Tail) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.memoryLog.Update(ctx, key, fn)
+	return l.memoryLog.Update(ctx, p, key, fn)
 }
 
 // TestAnotherProcessReviews: if the process that answered is gone, whoever comes next makes the
@@ -153,7 +153,7 @@ func TestLateStop(t *testing.T) {
 	r := early(l, &earlyDecider{}, stopping)
 	r.Services.Late.Lazy = true
 	var told []string
-	r.Services.LateReviewed = func(_ engine.SessionKey, rec *engine.Record) { told = append(told, rec.Act.Result) }
+	r.Services.LateReviewed = func(_ *review.Policy, _ engine.SessionKey, rec *engine.Record) { told = append(told, rec.Act.Result) }
 	if _, err := r.Handle(context.Background(), event(engine.PhasePre, "one")); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func (r *Reviewer) observe(ctx context.Context, h *handling, d duty, a engine.An
 		act.Observed = r.compare(d.of, &got)
 	}
 	rec := r.actOf(d.of, act)
-	return a, r.Log.Update(ctx, h.key, func(t history.Tail) error { return t.Append(rec) })
+	return a, r.Log.Update(ctx, h.policy, h.key, func(t history.Tail) error { return t.Append(rec) })
 }
 
 // reported lists the paths that a call changed according to the client. It proves nothing: it

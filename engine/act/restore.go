@@ -8,7 +8,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/history"
-	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // restore restores the files that a decision is about, unless that was done, records the
@@ -20,7 +20,7 @@ func (r *Reviewer) restore(ctx context.Context, h *handling, d duty, a engine.An
 	act := d.result
 	if act == nil {
 		act = r.rollback(ctx, h, d)
-		err := r.Log.Update(ctx, h.key, func(t history.Tail) error {
+		err := r.Log.Update(ctx, h.policy, h.key, func(t history.Tail) error {
 			// Another hook has done the same meanwhile: what it recorded counts.
 			if n, done := t.History.Rollback(); n == d.Of && done > 0 {
 				recorded, err := t.Read(done)
@@ -40,10 +40,8 @@ func (r *Reviewer) restore(ctx context.Context, h *handling, d duty, a engine.An
 // rollback restores files, and returns the record of it.
 func (r *Reviewer) rollback(ctx context.Context, h *handling, d duty) *engine.Record {
 	began, of := r.Clock.lap(), d.of
-	c := RollbackOf{Workspace: r.rawWorkspace(h), Session: h.event.Session, Checkpoint: of.Decision.Intervention.Checkpoint, Time: of.T}
-	if h.policy != nil {
-		c.Rows = h.policy.Rows
-	}
+	c := RollbackOf{Policy: h.policy, Workspace: r.rawWorkspace(h), Session: h.event.Session, Time: of.T,
+		Checkpoint: of.Decision.Intervention.Checkpoint}
 	got, err := RolledBack{}, errors.New("another call of the session is still running")
 	switch {
 	case r.Services.Files == nil:
@@ -108,11 +106,11 @@ func rolledBack(h *handling, of, act *engine.Record, a engine.Answer) engine.Ans
 
 // outcome describes the result of a rollback with the texts of the policy.
 func (h *handling) outcome(f *engine.RollbackFacts, result string) string {
-	var texts review.Rollback
+	var texts settings.InterventionsTexts
 	if h.policy != nil {
-		texts = h.policy.Rollback
+		texts = h.policy.Settings.Interventions.Texts
 	}
-	said := texts.Failed
+	said := texts.NotRestored
 	switch {
 	case result == engine.RollbackRestored && f.Effect == engine.Block:
 		said = texts.Restored + texts.NotRun

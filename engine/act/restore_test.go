@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // returning returns a reviewer whose policy has files restored at each event.
@@ -19,7 +20,7 @@ func returning(t *testing.T, asks bool) (*Reviewer, *memoryLog, *storage) {
 	use(r, always(d))
 	p, _ := r.Policy("")
 	r.Policy = func(string) (*review.Policy, error) { return p, nil }
-	p.Rollback = review.Rollback{Restored: "restored {checkpoint}, {count}, undo {undo}.", NotRun: " Not run.", Failed: "not restored: {why}", Unchanged: "same"}
+	p.Settings.Interventions.Texts = settings.InterventionsTexts{Restored: "restored {checkpoint}, {count}, undo {undo}.", NotRun: " Not run.", NotRestored: "not restored: {why}", Unchanged: "same"}
 	s.rolled = RolledBack{Undo: "abcd1234-2", Restored: 3}
 	return r, l, s
 }

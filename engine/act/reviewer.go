@@ -23,8 +23,8 @@ type Reviewer struct {
 // Log keeps the records.
 type Log interface {
 	// Update calls fn under the session's lock, and starts a new chain if the
-	// session has none.
-	Update(ctx context.Context, key engine.SessionKey, fn func(history.Tail) error) error
+	// session has none. The settings of p say how the log is kept; nil: that is unknown.
+	Update(ctx context.Context, p *review.Policy, key engine.SessionKey, fn func(history.Tail) error) error
 	// Workspace returns the workspace that the session's chain was opened
 	// with, and when that was, without locking; empty if there is no chain yet.
 	Workspace(key engine.SessionKey) (workspace string, began int64, err error)
@@ -71,7 +71,10 @@ func (r *Reviewer) measure(a *engine.AnswerFacts, p *review.Policy) {
 	}
 	ms := r.Clock.CPU()
 	a.CPU = math.Floor(ms*100) / 100
-	a.Slow = p != nil && p.MaxCPU > 0 && ms > p.MaxCPU
+	if p != nil {
+		limit := p.Settings.Performance.MaxReviewTimeMS
+		a.Slow = limit > 0 && ms > limit
+	}
 }
 
 // handling is an event on its way to an answer.

@@ -30,7 +30,7 @@ func (r *Reviewer) save(ctx context.Context, h *handling, d duty, a engine.Answe
 	if act.Act.Result == engine.CheckpointNothing {
 		return a, nil
 	}
-	err := r.Log.Update(ctx, h.key, func(t history.Tail) error {
+	err := r.Log.Update(ctx, h.policy, h.key, func(t history.Tail) error {
 		// The hook is installed twice: what the other one recorded counts.
 		if n := t.History.Kept(act.Agent, act.Call); n > 0 {
 			kept, err := t.Read(n)
@@ -104,11 +104,8 @@ func (h *handling) saved(a engine.Answer, act *engine.Record) engine.Answer {
 // checkpointOf describes the checkpoint of a call: the one before it, or the one after it.
 func (r *Reviewer) checkpointOf(h *handling, d duty) CheckpointOf {
 	after := d.Kind == review.Observe
-	c := CheckpointOf{Workspace: r.rawWorkspace(h), After: after, Session: h.event.Session, Call: d.of.Call,
+	c := CheckpointOf{Policy: h.policy, Workspace: r.rawWorkspace(h), After: after, Session: h.event.Session, Call: d.of.Call,
 		Time: max(r.Clock.Now(), d.of.T), CWD: h.event.CWD, Own: d.Busy || after}
-	if h.policy != nil {
-		c.Rows = h.policy.Rows
-	}
 	var sure bool
 	c.First, sure = expected(h.event, d.of.ExecutedAction())
 	c.Within = recursive(d.of.ExecutedAction())

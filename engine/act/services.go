@@ -17,8 +17,10 @@ type Services struct {
 	Questions Questions    // nil: no question waits for a person outside the agent
 	Late      *LateReviews // nil: no call is answered before its review
 
+	// Answered gets each answer, with the policy by which it was given (nil: there was none); nil: nobody does.
+	Answered func(*review.Policy, engine.SessionKey, engine.Answer)
 	// LateReviewed gets the record of a review that was made after its answer; nil: nobody does.
-	LateReviewed func(engine.SessionKey, *engine.Record)
+	LateReviewed func(*review.Policy, engine.SessionKey, *engine.Record)
 }
 
 // Sessions finds the other sessions of a person.
@@ -49,9 +51,9 @@ type Files interface {
 
 // CheckpointOf describes the call that a checkpoint is taken for.
 type CheckpointOf struct {
-	Workspace string // raw
-	Rows      engine.Rows
-	After     bool // the call has ended
+	Policy    *review.Policy // nil: there is none
+	Workspace string         // raw
+	After     bool           // the call has ended
 	Session   string
 	Call      string
 	Time      int64    // Unix milliseconds
@@ -78,8 +80,8 @@ type FileChange struct {
 
 // RollbackOf describes what a rollback restores.
 type RollbackOf struct {
+	Policy     *review.Policy
 	Workspace  string // raw
-	Rows       engine.Rows
 	Session    string
 	Checkpoint string
 	Time       int64 // of the decision, Unix milliseconds: the same if it is repeated
@@ -100,7 +102,7 @@ type Questions interface {
 	Limit() time.Duration
 	// Open tells people about a question until Close is called. An error means that nobody can
 	// be told, so the call is denied at once.
-	Open(ctx context.Context, q approval.Request, e engine.Event) (Question, error)
+	Open(ctx context.Context, p *review.Policy, q approval.Request, e engine.Event) (Question, error)
 }
 
 // Question is a question that people were told about.

@@ -29,7 +29,7 @@ func TestSlow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.MaxCPU = c.limit
+		p.Settings.Performance.MaxReviewTimeMS = c.limit
 		r.Policy = func(string) (*review.Policy, error) { return p, c.fails }
 		r.Clock.CPU = func() float64 { return c.took }
 		got, _ := r.Handle(context.Background(), event(engine.PhasePre, "c"))

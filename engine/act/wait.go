@@ -11,6 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/approval"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // settleTime is the part of the agent's time that is kept for recording that nobody answered.
@@ -18,7 +19,7 @@ const settleTime = 3 * time.Second
 
 // enqueue turns a question into one that waits, unless too many do already.
 func (r *Reviewer) enqueue(h *history.State, rec *engine.Record, p *review.Policy) {
-	limit := min(time.Duration(p.Approvals.MS)*time.Millisecond, r.Services.Questions.Limit()-settleTime)
+	limit := min(time.Duration(p.Settings.Approvals.WaitSeconds)*time.Second, r.Services.Questions.Limit()-settleTime)
 	if limit <= 0 || h.Questions.Waiting(rec.T) >= approval.Max {
 		return
 	}
@@ -31,12 +32,12 @@ func (r *Reviewer) wait(ctx context.Context, h *handling, d duty, answer engine.
 	if r.Services.Questions == nil {
 		return answer, nil
 	}
-	texts := &h.policy.Approvals.Texts
+	texts := &h.policy.Settings.Approvals.Texts
 	shown, err := r.describe(ctx, h, d.of)
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	q, err := r.Services.Questions.Open(ctx, shown, h.event)
+	q, err := r.Services.Questions.Open(ctx, h.policy, shown, h.event)
 	if err != nil {
 		text, err := r.unheard(ctx, h, d.of, err)
 		return denied(answer, text), err
@@ -46,7 +47,7 @@ func (r *Reviewer) wait(ctx context.Context, h *handling, d duty, answer engine.
 		var step approval.Step
 		var state approval.State
 		var said string
-		err := r.Log.Update(ctx, h.key, func(t history.Tail) (err error) {
+		err := r.Log.Update(ctx, h.policy, h.key, func(t history.Tail) (err error) {
 			step, state, said, err = r.step(ctx, t, h, d.of, q)
 			return err
 		})
@@ -60,7 +61,7 @@ func (r *Reviewer) wait(ctx context.Context, h *handling, d duty, answer engine.
 		case !step.Wait:
 			switch answer.Stop = state == approval.Stopped; state {
 			case approval.Denied:
-				said = cmp.Or(said, texts.Silent)
+				said = cmp.Or(said, texts.NoReason)
 			case approval.Stopped:
 				said = cmp.Or(said, h.policy.Inherit.Unsigned)
 			}
@@ -130,12 +131,12 @@ func same(a, b *engine.Action) bool {
 // unheard denies a call about which nobody could be notified.
 func (r *Reviewer) unheard(ctx context.Context, h *handling, of *engine.Record, cause error) (string, error) {
 	why := engine.ClipJSON(r.mask(cause.Error()), 300)
-	err := r.Log.Update(ctx, h.key, func(t history.Tail) error {
+	err := r.Log.Update(ctx, h.policy, h.key, func(t history.Tail) error {
 		rec := &engine.Record{Kind: engine.KindControl, T: max(r.Clock.Now(), t.History.T), Agent: of.Agent, Call: of.Call,
 			Control: &engine.Control{Do: engine.ControlDeny, Record: of.ID(), Reason: why, Decided: &engine.Decided{Who: engine.DecidedTimeout}}}
 		return t.Append(rec)
 	})
-	return fill(h.policy.Approvals.Texts.Nobody, why), err
+	return fill(h.policy.Settings.Approvals.Texts.Nobody, why), err
 }
 
 func denied(a engine.Answer, text string) engine.Answer {
@@ -143,7 +144,7 @@ func denied(a engine.Answer, text string) engine.Answer {
 	return a
 }
 
-func textOf(t *review.ApprovalTexts, s approval.State) string {
+func textOf(t *settings.ApprovalsTexts, s approval.State) string {
 	switch s {
 	case approval.Denied:
 		return t.Denied
@@ -171,7 +172,7 @@ func (r *Reviewer) describe(ctx context.Context, h *handling, rec *engine.Record
 	if r.Agent.Request != nil {
 		q.Goal = engine.ClipJSON(r.mask(r.Agent.Request(h.event)), maxRequest)
 	}
-	err := r.Log.Update(ctx, h.key, func(t history.Tail) error {
+	err := r.Log.Update(ctx, h.policy, h.key, func(t history.Tail) error {
 		q.Before = latest(t, rec.N)
 		return nil
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/approval"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -44,7 +45,7 @@ func (d *desk) set(ahead time.Duration) {
 
 func (d *desk) Limit() time.Duration { return d.limit }
 
-func (d *desk) Open(_ context.Context, q approval.Request, _ engine.Event) (Question, error) {
+func (d *desk) Open(_ context.Context, _ *review.Policy, q approval.Request, _ engine.Event) (Question, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.opened, d.began = append(d.opened, q), time.Now()
@@ -79,8 +80,9 @@ func queueing(l *memoryLog, d *desk, queue string) *Reviewer {
 	r := newReviewer(l, always(say(engine.Ask)))
 	r.Clock.Now = d.now
 	policy, _ := r.Policy("")
-	policy.Approvals = review.Approvals{Queue: queue, MS: 60_000, Unattended: []string{"bypass"}, Texts: review.ApprovalTexts{
-		Denied: "denied: {why}", Silent: "no reason", Expired: "expired", Stopped: "stopped: {why}", Changed: "changed: {why}",
+	policy.Settings.UnattendedModes = []string{"bypass"}
+	policy.Settings.Approvals = settings.Approvals{Queue: queue, WaitSeconds: 60, Texts: settings.ApprovalsTexts{
+		Denied: "denied: {why}", NoReason: "no reason", Expired: "expired", Stopped: "stopped: {why}", Changed: "changed: {why}",
 		Nobody: "nobody: {why}"}}
 	policy.Inherit.Unsigned = "nobody signed it"
 	r.Policy = func(string) (*review.Policy, error) { return policy, nil }
@@ -98,7 +100,7 @@ func toolCall(id string) engine.Event {
 // answers appends a person's control record to a log.
 func answers(t *testing.T, l *memoryLog, c engine.Control) {
 	t.Helper()
-	err := l.Update(t.Context(), engine.SessionKey{}, func(tail history.Tail) error {
+	err := l.Update(t.Context(), nil, engine.SessionKey{}, func(tail history.Tail) error {
 		return tail.Append(&engine.Record{Kind: engine.KindControl, T: time.Now().UnixMilli(), Control: &c})
 	})
 	if err != nil {

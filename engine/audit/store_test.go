@@ -14,14 +14,10 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
 var testKey = engine.SessionKey{Harness: "claude-code", Session: "5e55-1011"}
-
-// The log that a reviewer asks for.
-var _ act.Log = (*Store)(nil)
 
 var testEnv = engine.Env{Engine: 1, Classifier: 1, Fold: history.FoldVersion, OPA: "v1", CEL: "v1"}
 

@@ -2,6 +2,8 @@ package incident
 
 import (
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // AnyIssue is the row of recommendations for issues that have none of their own, and
@@ -10,7 +12,7 @@ const AnyIssue = "*"
 
 // Advise fills in the recommendations, from the policy's rows by rule or pattern. The
 // settings are those of the issue's own row, else of the row for any.
-func (i *Incident) Advise(rows map[string]Recommendation) {
+func (i *Incident) Advise(rows map[string]settings.Recommendation) {
 	facts := strings.NewReplacer("{id}", i.ID, "{session}", i.Session, "{rule}", i.Cause.Issue)
 	own, others := rows[i.Cause.Issue], rows[AnyIssue]
 	i.Advice = Recommendation{

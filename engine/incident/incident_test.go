@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 const start = 1_795_442_000_000
@@ -273,7 +274,7 @@ func TestRecordsWithoutTheirParts(t *testing.T) {
 }
 
 func TestAdvise(t *testing.T) {
-	rows := map[string]Recommendation{
+	rows := map[string]settings.Recommendation{
 		"*":          {Immediate: []string{"resume {session}"}, Configuration: map[string]any{"repeated": []any{"{rule}"}, "limits": map[string]any{"a": 1.0}}},
 		"disk_write": {Immediate: []string{"look at {id}"}, Preventive: []string{"later"}},
 	}

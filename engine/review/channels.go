@@ -58,11 +58,11 @@ func WayOf(v engine.Verdict) engine.Way {
 
 // Queues reports whether the question about a call waits for a person outside the agent.
 func (p *Policy) Queues(rec *engine.Record, channels engine.Channels) bool {
-	a := &p.Approvals
 	if rec.Phase != engine.PhasePre || rec.Answer.Effect != engine.Ask {
 		return false
 	}
 	asks := channels == nil || channels.Can(engine.WayAsk, engine.PhasePre)
-	alone := !asks || slices.Contains(a.Unattended, rec.Event.Mode)
-	return a.Queue == QueueAlways || a.Queue == QueueUnattended && alone
+	alone := !asks || slices.Contains(p.Settings.UnattendedModes, rec.Event.Mode)
+	queue := p.Settings.Approvals.Queue
+	return queue == QueueAlways || queue == QueueUnattended && alone
 }

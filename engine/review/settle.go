@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,7 +14,9 @@ import (
 const maxDecision = 5 << 9
 
 // Settle validates what policy returned and limits its size, deterministically.
-func (p *Policy) Settle(d *engine.Decision) error { return settle(d, p.Kinds...) }
+func (p *Policy) Settle(d *engine.Decision) error {
+	return settle(d, slices.Sorted(maps.Keys(p.Settings.Interventions.Kinds))...)
+}
 
 // settle is Settle; own are the kinds of intervention that the policy has defined.
 func settle(d *engine.Decision, own ...string) error {

@@ -150,7 +150,7 @@ func chainID(session string) string {
 }
 
 // Update implements act.Log.
-func (c *chain) Update(_ context.Context, _ engine.SessionKey, fn func(history.Tail) error) error {
+func (c *chain) Update(_ context.Context, _ *review.Policy, _ engine.SessionKey, fn func(history.Tail) error) error {
 	return fn(history.Tail{History: c.history, Append: c.append, Read: c.read, Before: c.before})
 }
 

@@ -240,7 +240,7 @@ type recorder struct {
 	lines []string
 }
 
-func (r *recorder) Update(_ context.Context, _ engine.SessionKey, fn func(history.Tail) error) error {
+func (r *recorder) Update(_ context.Context, _ *review.Policy, _ engine.SessionKey, fn func(history.Tail) error) error {
 	return fn(history.Tail{History: r.history, Append: r.append, Read: r.read})
 }
 

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -101,12 +100,7 @@ func windowOf(ctx context.Context, a *cli.App) time.Duration {
 	if err != nil {
 		return 0
 	}
-	overrides, _ := e.Settings["overrides"].(map[string]any)
-	minutes, err := strconv.Atoi(fmt.Sprint(overrides["window"]))
-	if err != nil {
-		return 0
-	}
-	return time.Duration(minutes) * time.Minute
+	return time.Duration(e.Settings.Overrides.Window) * time.Minute
 }
 
 // person refuses everyone but a person. shared: an agent can type into their terminal, and may read it.

@@ -1,6 +1,7 @@
 package auditcmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -130,9 +131,5 @@ func formatOf(store *audit.Store, otherwise string) string {
 	if err != nil {
 		return otherwise
 	}
-	section, _ := e.Settings["audit"].(map[string]any)
-	if format, ok := section["export_format"].(string); ok {
-		return format
-	}
-	return otherwise
+	return cmp.Or(e.Settings.Audit.ExportFormat, otherwise)
 }

@@ -1,7 +1,6 @@
 package auditcmd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -89,14 +88,8 @@ func returnsSoon(home string) (stats.Soon, error) {
 			return stats.Soon{}, err
 		}
 	}
-	var doc struct {
-		Effectiveness stats.Soon `json:"effectiveness"`
-	}
-	raw, err := json.Marshal(e.Settings["interventions"])
-	if err == nil {
-		err = json.Unmarshal(raw, &doc)
-	}
-	return doc.Effectiveness, err
+	set := &e.Settings.Interventions.Effectiveness
+	return stats.Soon{Actions: set.Actions, Seconds: set.Seconds}, nil
 }
 
 // countSession takes a session's records as far as they verify.

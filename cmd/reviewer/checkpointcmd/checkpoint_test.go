@@ -1,7 +1,6 @@
 package checkpointcmd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 func TestQuestion(t *testing.T) {
@@ -193,8 +193,8 @@ func TestUndiffable(t *testing.T) {
 
 // How long checkpoints are kept is a setting of the policy.
 func TestRetentionSettings(t *testing.T) {
-	got := retention(map[string]any{"interventions": map[string]any{"checkpoint_retention_minutes": json.Number("30"),
-		"checkpoint_retention": map[string]any{"idle_hours": json.Number("24"), "by_hand_days": 7}}})
+	got := retention(&settings.Interventions{CheckpointRetentionMinutes: 30,
+		CheckpointRetention: settings.InterventionsCheckpointRetention{IdleHours: 24, ByHandDays: 7}})
 	if want := (Retention{AfterEnd: 30 * time.Minute, Idle: 24 * time.Hour, ByHand: 7 * 24 * time.Hour}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -13,6 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -24,22 +24,12 @@ type Retention struct {
 }
 
 // retention reads from the settings of a policy how long checkpoints are kept.
-func retention(settings map[string]any) Retention {
-	interventions, _ := settings["interventions"].(map[string]any)
-	other, _ := interventions["checkpoint_retention"].(map[string]any)
+func retention(s *settings.Interventions) Retention {
 	return Retention{
-		AfterEnd: duration(interventions["checkpoint_retention_minutes"], time.Minute),
-		Idle:     duration(other["idle_hours"], time.Hour),
-		ByHand:   duration(other["by_hand_days"], 24*time.Hour),
+		AfterEnd: time.Duration(s.CheckpointRetentionMinutes) * time.Minute,
+		Idle:     time.Duration(s.CheckpointRetention.IdleHours) * time.Hour,
+		ByHand:   time.Duration(s.CheckpointRetention.ByHandDays) * 24 * time.Hour,
 	}
-}
-
-func duration(value any, unit time.Duration) time.Duration {
-	n, err := strconv.ParseInt(fmt.Sprint(value), 10, 64)
-	if err != nil {
-		return 0 // not reached: the settings are checked
-	}
-	return time.Duration(n) * unit
 }
 
 // retention returns how long the checkpoints of a workspace are kept.
@@ -48,7 +38,7 @@ func (s *stores) retention(workspace string) (Retention, error) {
 	if err != nil {
 		return Retention{}, err
 	}
-	return retention(policy.Settings), nil
+	return retention(&policy.Settings.Interventions), nil
 }
 
 // life is what retention needs to know of a session.

@@ -43,7 +43,7 @@ func (s *stores) options(workspace string) (checkpoint.Options, error) {
 	if err != nil {
 		return checkpoint.Options{}, err
 	}
-	return snapshots.Options(s.log, s.world, workspace, policy.Settings, classify.NewRows(policy.RowLayers()))
+	return snapshots.Options(s.log, s.world, workspace, &policy.Settings.Checkpoints, classify.NewRows(policy.RowLayers()))
 }
 
 // policy returns the policy that applies in a workspace. If it cannot be read, the built-in one

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -14,6 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
 	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // Unsuitable is the reason why a session cannot be rolled back.
@@ -73,22 +72,20 @@ func (s *stores) choose(store *checkpoint.Store, one audit.Session, began int64)
 	if err != nil {
 		return checkpoint.Checkpoint{}, err
 	}
-	settings, _ := policy.Settings["interventions"].(map[string]any)
-	unsafe, err := s.unsafe(one, settings)
+	unsafe, err := s.unsafe(one, &policy.Settings.Interventions.SafeCheckpointCriteria)
 	if err != nil {
 		return checkpoint.Checkpoint{}, err
 	}
 	c := choice{session: one.Key.Session, began: began, oldest: oldestKept(store), unsafe: unsafe,
-		depth: int(decimal(settings["max_rollback_depth"]))}
+		depth: int(policy.Settings.Interventions.MaxRollbackDepth)}
 	return c.among(list)
 }
 
 // unsafe returns the ids of the checkpoints of a session that are not safe to return to, and
 // of the failed calls, with the prefix "after ": checkpoints taken after these are not safe
 // either.
-func (s *stores) unsafe(one audit.Session, settings map[string]any) (map[string]bool, error) {
-	said, _ := settings["safe_checkpoint_criteria"].(map[string]any)
-	rate, clean := decimal(said["min_success_rate"]), duration(said["no_errors_duration_seconds"], time.Second).Milliseconds()
+func (s *stores) unsafe(one audit.Session, safe *settings.InterventionsSafeCheckpointCriteria) (map[string]bool, error) {
+	rate, clean := safe.MinSuccessRate, safe.NoErrorsDurationSeconds*1000
 	h, unsafe := history.New(), map[string]bool{}
 	for r, err := range s.log.Records(one.Key, 0) {
 		if err != nil {
@@ -110,14 +107,6 @@ func failed(r *engine.Record) bool {
 }
 
 const afterCall = "after "
-
-func decimal(value any) float64 {
-	n, err := strconv.ParseFloat(fmt.Sprint(value), 64)
-	if err != nil {
-		return 0 // not reached: the settings are checked
-	}
-	return n
-}
 
 // choice determines which checkpoints a session can be rolled back to.
 type choice struct {

@@ -23,12 +23,10 @@ type App struct {
 	Quiet bool   // --quiet
 	// Detach starts this program again, as the function Detach does; nil in tests, which
 	// start nothing.
-	Detach   func(args ...string) error
-	Pid      int      // of the process whose caller counts; 0: this one
-	Foreign  bool     // that process is not reviewer's, so that what it sends is not what a client wrote
-	Callers  *Callers // that were examined before; nil: none is remembered
-	Notifies bool     // the active policy defines channels for notifications about stops
-	OwnKinds []string // of intervention that the active policy defines
+	Detach  func(args ...string) error
+	Pid     int      // of the process whose caller counts; 0: this one
+	Foreign bool     // that process is not reviewer's, so that what it sends is not what a client wrote
+	Callers *Callers // that were examined before; nil: none is remembered
 
 	// Installed returns the programs that the hooks of a state directory use, and Resident the process that answers them,
 	// which is 0 if it cannot be seen from here; nil: unknown.
@@ -38,8 +36,6 @@ type App struct {
 	// MadeBy returns the process that made the socket from which the event was read: by reviewer-hook, if that started this program;
 	// 0: it was read from something else. nil: unknown.
 	MadeBy func(relayed bool) int
-
-	NotifiesRequests bool // it defines channels for questions that wait for a person
 }
 
 // Group returns a command with subcommands. Alone it shows its help; an unknown

@@ -13,7 +13,7 @@ import (
 
 // asyncRemarks reports why mode async has no effect.
 func asyncRemarks(ctx context.Context, e *bundles.Effective) []string {
-	if e.Settings["mode"] != "async" {
+	if e.Settings.Mode != "async" {
 		return nil
 	}
 	var list []string

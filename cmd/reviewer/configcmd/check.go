@@ -102,7 +102,7 @@ func inspectActive(ctx context.Context, a *cli.App, unusable Unusable) ([]checke
 			layers = append(layers, b)
 		}
 	}
-	errs, notes, idle := checkMerged(ctx, layers, func(e *bundles.Effective) ([]string, error) { return unusable(a, e.Settings, true) })
+	errs, notes, idle := checkMerged(ctx, layers, func(e *bundles.Effective) ([]string, error) { return unusable(a, &e.Settings, true) })
 	list = mergeProblems(list, errs, notes, idle)
 	for i := range list {
 		list[i].rename()
@@ -224,7 +224,7 @@ func inspectPath(ctx context.Context, a *cli.App, path, as string, unusable Unus
 	}
 	var idle []string
 	c.Errors, c.Remarks, idle = checkMerged(ctx, layers, func(e *bundles.Effective) ([]string, error) {
-		return unusable(a, e.Settings, false)
+		return unusable(a, &e.Settings, false)
 	})
 	c.Remarks = append(c.Remarks, idle...)
 	if c.Layer == bundles.Project && filepath.Base(path) == active.ShortSettings {

@@ -6,11 +6,12 @@ package configcmd
 
 import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 	"github.com/spf13/cobra"
 )
 
 // Unusable lists the parts of merged settings that would fail when they are first used; here: the settings apply on this machine.
-type Unusable func(a *cli.App, settings map[string]any, here bool) ([]string, error)
+type Unusable func(a *cli.App, s *settings.Settings, here bool) ([]string, error)
 
 // Command is `reviewer config`.
 func Command(a *cli.App, unusable Unusable) *cobra.Command {

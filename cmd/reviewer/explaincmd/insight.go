@@ -337,13 +337,13 @@ func (q *evaluator) scores(x *explanation) error {
 	x.Risk = &explainedScore{Score: d.Risk.Score, Level: d.Risk.Level, Parts: parts}
 	x.Reason = &explainedScore{Score: d.Rationality.Score, Level: d.Rationality.Level, Parts: q.components(d.Rationality)}
 	q.boundaries(x.Risk, "risk", []string{"minimal", "low", "medium", "high", "critical"}, func(level string) string {
-		return verdictOf(q.effective.Settings, level, x.Reason.Level)
+		return verdictOf(q.effective.Document, level, x.Reason.Level)
 	})
 	q.boundaries(x.Reason, "rationality", []string{"low", "medium", "high"}, func(level string) string {
-		return verdictOf(q.effective.Settings, x.Risk.Level, level)
+		return verdictOf(q.effective.Document, x.Risk.Level, level)
 	})
 	x.Matrix = &matrixResult{Risk: x.Risk.Level, Rationality: x.Reason.Level,
-		Cell: verdictOf(q.effective.Settings, x.Risk.Level, x.Reason.Level)}
+		Cell: verdictOf(q.effective.Document, x.Risk.Level, x.Reason.Level)}
 	x.Matrix.Layer = q.settings["matrix."+x.Risk.Level+"."+x.Reason.Level].Layer
 	return q.corrections(x)
 }

@@ -3,6 +3,7 @@ package incidentcmd
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"filippo.io/age"
@@ -14,16 +15,12 @@ import (
 // of the layers other than the project's, whose files an agent can write. None: the
 // export is not encrypted.
 func recipients(home string, flags []string) ([]age.Recipient, error) {
-	list := flags
+	list := slices.Clone(flags)
 	e, err := cli.MachineAt(home).Effective("")
 	if err != nil {
 		return nil, fmt.Errorf("read the setting interventions.encrypt_incidents_to: %w", err)
 	}
-	interventions, _ := e.Settings["interventions"].(map[string]any)
-	set, _ := interventions["encrypt_incidents_to"].([]any)
-	for _, r := range set {
-		list = append(list, fmt.Sprint(r))
-	}
+	list = append(list, e.Settings.Interventions.EncryptIncidentsTo...)
 	if len(list) == 0 {
 		return nil, nil
 	}

@@ -9,9 +9,10 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine/incident"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
-func builtIn(t *testing.T) (*bundles.Bundle, map[string]incident.Recommendation) {
+func builtIn(t *testing.T) (*bundles.Bundle, map[string]settings.Recommendation) {
 	t.Helper()
 	base, err := bundles.Default()
 	if err != nil {
@@ -21,9 +22,9 @@ func builtIn(t *testing.T) (*bundles.Bundle, map[string]incident.Recommendation)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := recommendations(e.Settings)
-	if err != nil || len(rows) < 2 {
-		t.Fatalf("%d rows, %v", len(rows), err)
+	rows := e.Settings.Interventions.Recommendations
+	if len(rows) < 2 {
+		t.Fatalf("%d rows", len(rows))
 	}
 	return base, rows
 }
@@ -69,7 +70,7 @@ func TestRecommendationsAreAboutRules(t *testing.T) {
 			t.Errorf("%s is neither a rule nor a pattern", id)
 		}
 		i := &incident.Incident{ID: "0123abcd-4", Session: "s1", Cause: incident.Cause{Issue: "x"}}
-		i.Advise(map[string]incident.Recommendation{"x": row})
+		i.Advise(map[string]settings.Recommendation{"x": row})
 		for _, text := range append(i.Advice.Immediate, i.Advice.Preventive...) {
 			if strings.ContainsAny(text, "{}") {
 				t.Errorf("%s: %s", id, text)

@@ -7,6 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/incident"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -54,21 +55,17 @@ func reported(a *cli.App, selector string) (*incident.Incident, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings, err := settingsFor(store.Dir, i.Workspace)
+	set, err := settingsFor(store.Dir, i.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := recommendations(settings)
-	if err != nil {
-		return nil, err
-	}
-	i.Advise(rows)
+	i.Advise(set.Interventions.Recommendations)
 	return i.Incident, nil
 }
 
-func settingsFor(home, workspace string) (map[string]any, error) {
+func settingsFor(home, workspace string) (*settings.Settings, error) {
 	if e, err := cli.MachineAt(home).Effective(workspace); err == nil {
-		return e.Settings, nil
+		return &e.Settings, nil
 	}
 	base, err := bundles.Default()
 	if err != nil {
@@ -78,5 +75,5 @@ func settingsFor(home, workspace string) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.Settings, nil
+	return &e.Settings, nil
 }

@@ -8,19 +8,20 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/approval"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // Asked tells people about a question that waits, if the settings name a channel for that.
-func Asked(a *cli.App, store *audit.Store, r *approval.Request) error {
-	if !a.NotifiesRequests {
+func Asked(a *cli.App, store *audit.Store, p *review.Policy, r *approval.Request) error {
+	if !told(p, notify.AboutApprovals) {
 		return nil
 	}
 	return Ask(a, store, notify.Ask(requestOf(r), time.UnixMilli(r.Asked), r.Harness, r.Session, r.Workspace))
 }
 
 // Answered ends the notifications about a question.
-func Answered(a *cli.App, store *audit.Store, id string) error {
-	if !a.NotifiesRequests {
+func Answered(p *review.Policy, store *audit.Store, id string) error {
+	if !told(p, notify.AboutApprovals) {
 		return nil
 	}
 	return notify.Resolve(Dir(store), id)

@@ -11,6 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/approval"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // A question is told to people only where a channel is about questions, without what the person
@@ -21,16 +22,14 @@ func TestAsked(t *testing.T) {
 		Until: now.Add(time.Minute).UnixMilli(), Action: "npm publish", Goal: "ship it", Contents: []approval.Content{{Text: "const x"}},
 		Effects: []engine.Effect{{Verb: "send", Target: "npm"}}, Risk: &engine.Risk{Level: "high"}, Reasons: []string{"it cannot be undone"}}
 	for about, told := range map[string]bool{"": false, "stops": false, "approvals": true, "stops approvals": true} {
-		channel := map[string]any{}
-		for _, word := range strings.Fields(about) {
-			list, _ := channel["about"].([]any)
-			channel["about"] = append(list, word)
+		p := notifying(settings.Channel{})
+		if about != "" {
+			p = notifying(settings.Channel{About: strings.Fields(about)})
 		}
 		var started [][]string
 		a := &cli.App{Detach: func(args ...string) error { started = append(started, args); return nil }}
-		Configure(a, map[string]any{"interventions": map[string]any{"notification_channels": []any{channel}}})
 		store := &audit.Store{Dir: t.TempDir()}
-		if err := Asked(a, store, &r); err != nil {
+		if err := Asked(a, store, p, &r); err != nil {
 			t.Fatal(err)
 		}
 		item, known, err := notify.Told(Dir(store), r.ID)
@@ -44,7 +43,7 @@ func TestAsked(t *testing.T) {
 			!slices.Equal(q.Effects, []string{"send npm"}) {
 			t.Errorf("%q: %+v", about, q)
 		}
-		if err := Answered(a, store, r.ID); err != nil {
+		if err := Answered(p, store, r.ID); err != nil {
 			t.Error(err)
 		}
 	}

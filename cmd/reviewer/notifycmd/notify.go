@@ -14,6 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/notify"
 	"github.com/agent-reviewer/reviewer/engine/notify/channel"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -49,8 +50,8 @@ func ChannelProblems(a *cli.App, store *audit.Store) ([]Problem, error) {
 
 // UnusableChannels lists what keeps the channels of merged settings from being used. On machines other than the one
 // where the settings apply, files and variables with secrets may be missing: here reports whether that counts.
-func UnusableChannels(a *cli.App, settings map[string]any, here bool) ([]string, error) {
-	to, err := configurationOf(a, settings)
+func UnusableChannels(a *cli.App, s *settings.Settings, here bool) ([]string, error) {
+	to, err := configurationOf(a, s)
 	var list []string
 	for _, p := range to.problems {
 		if p.Broken && (here || !p.Absent) {

@@ -1,13 +1,12 @@
 package notifycmd
 
 import (
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine/notify"
 	"github.com/agent-reviewer/reviewer/engine/notify/channel"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // configured is the settings about notifications.
@@ -26,43 +25,25 @@ func configuration(a *cli.App, home string) (configured, error) {
 	if err != nil {
 		return configured{}, err
 	}
-	return configurationOf(a, e.Settings)
+	return configurationOf(a, &e.Settings)
 }
 
-// configurationOf reads the merged settings of a policy.
-func configurationOf(a *cli.App, settings map[string]any) (configured, error) {
-	raw, err := json.Marshal(settings["interventions"])
-	var doc struct {
-		Channels []channel.Config        `json:"notification_channels"`
-		Kinds    map[string]channel.Kind `json:"kinds"`
-		Plan     struct {
-			Attempts int     `json:"attempts"`
-			First    int     `json:"first_seconds"`
-			Factor   float64 `json:"factor"`
-			Longest  int     `json:"longest_seconds"`
-			Timeout  int     `json:"timeout_seconds"`
-			Days     int     `json:"keep_days"`
-		} `json:"notifications"`
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, &doc)
-	}
-	if err != nil {
-		return configured{}, fmt.Errorf("read the settings interventions.notifications: %w", err)
-	}
+// configurationOf reads the settings of a policy.
+func configurationOf(a *cli.App, s *settings.Settings) (configured, error) {
 	person, err := a.UserHome()
 	if err != nil {
 		return configured{}, err
 	}
 	from := channel.Sources{Env: a.Env, Home: person}
+	set, plan := &s.Interventions, &s.Interventions.Notifications
 	return configured{
-		channels: channel.New(doc.Channels, from),
-		own:      channel.Own(doc.Kinds, from),
-		when:     channel.Schedules(doc.Channels),
-		problems: channel.Problems(doc.Channels, from),
-		plan: notify.Plan{Attempts: doc.Plan.Attempts, First: seconds(doc.Plan.First), Factor: doc.Plan.Factor, Longest: seconds(doc.Plan.Longest),
-			Timeout: seconds(doc.Plan.Timeout), Keep: time.Duration(doc.Plan.Days) * 24 * time.Hour},
+		channels: channel.New(set.NotificationChannels, from),
+		own:      channel.Own(set.Kinds, from),
+		when:     channel.Schedules(set.NotificationChannels),
+		problems: channel.Problems(set.NotificationChannels, from),
+		plan: notify.Plan{Attempts: int(plan.Attempts), First: seconds(plan.FirstSeconds), Factor: plan.Factor, Longest: seconds(plan.LongestSeconds),
+			Timeout: seconds(plan.TimeoutSeconds), Keep: time.Duration(plan.KeepDays) * 24 * time.Hour},
 	}, nil
 }
 
-func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }

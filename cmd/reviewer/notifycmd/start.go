@@ -3,7 +3,6 @@ package notifycmd
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,28 +13,19 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/incident"
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // again is the time after which another process is started for a session that is
 // already stopped, in case the first one was killed.
 const again = time.Minute
 
-// Configure records for which answers the settings require a delivery.
-func Configure(a *cli.App, settings map[string]any) {
-	interventions, _ := settings["interventions"].(map[string]any)
-	channels, _ := interventions["notification_channels"].([]any)
-	kinds, _ := interventions["kinds"].(map[string]any)
-	a.Notifies, a.OwnKinds = slices.ContainsFunc(channels, about(notify.AboutStops)), slices.Sorted(maps.Keys(kinds))
-	a.NotifiesRequests = slices.ContainsFunc(channels, about(notify.AboutApprovals))
-}
-
-// about selects the channels for a kind of event; channels that name none are for stops.
-func about(what string) func(channel any) bool {
-	return func(channel any) bool {
-		c, _ := channel.(map[string]any)
-		list, named := c["about"].([]any)
-		return slices.Contains(list, any(what)) || !named && what == notify.AboutStops
-	}
+// told reports whether a policy has a channel for a kind of event; channels that name none are for stops.
+func told(p *review.Policy, about string) bool {
+	return p != nil && slices.ContainsFunc(p.Settings.Interventions.NotificationChannels, func(c settings.Channel) bool {
+		return slices.Contains(c.About, about) || c.About == nil && about == notify.AboutStops
+	})
 }
 
 // Ask writes a request for approval into the spool, and starts a process that delivers it
@@ -64,29 +54,26 @@ func Dir(store *audit.Store) string { return spoolOf(store).Dir }
 // Start starts a process that delivers notifications about a stop, or carries out an
 // organisation's own intervention, if the answer requires it. It does not wait for the
 // process.
-func Start(a *cli.App, store *audit.Store, key engine.SessionKey, answer engine.Answer) {
-	if a.Detach == nil || answer.ID == "" {
+func Start(a *cli.App, store *audit.Store, p *review.Policy, key engine.SessionKey, answer engine.Answer) {
+	if a.Detach == nil || answer.ID == "" || p == nil {
 		return
 	}
-	own := slices.Contains(a.OwnKinds, answer.Intervention) && answer.Mode != engine.ModeDuplicate
-	if own || tells(a, store, key, answer) {
+	_, own := p.Settings.Interventions.Kinds[answer.Intervention]
+	if own && answer.Mode != engine.ModeDuplicate || answer.Stop && told(p, notify.AboutStops) && due(store, key, answer) {
 		// A failure does not affect the answer; the next process does the work.
 		_ = a.Detach("--home", store.Dir, "notify", "deliver", "--once")
 	}
 }
 
 // StartLate is Start for a review that was made after the answer to its call.
-func StartLate(a *cli.App, store *audit.Store, rec *engine.Record) {
-	if a.Detach != nil && a.Notifies && incident.Stops(rec) {
+func StartLate(a *cli.App, store *audit.Store, p *review.Policy, rec *engine.Record) {
+	if a.Detach != nil && told(p, notify.AboutStops) && incident.Stops(rec) {
 		_ = a.Detach("--home", store.Dir, "notify", "deliver", "--once") // as in Start
 	}
 }
 
-// tells reports whether people have to be notified of a stop now.
-func tells(a *cli.App, store *audit.Store, key engine.SessionKey, answer engine.Answer) bool {
-	if !a.Notifies || !answer.Stop {
-		return false
-	}
+// due reports whether people have to be notified of a stop now.
+func due(store *audit.Store, key engine.SessionKey, answer engine.Answer) bool {
 	return first(store, key, answer.ID) || time.Since(spoolOf(store).Ran()) >= again
 }
 

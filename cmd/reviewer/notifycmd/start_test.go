@@ -18,6 +18,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/notify"
 	"github.com/agent-reviewer/reviewer/engine/notify/channel"
+	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 var key = engine.SessionKey{Harness: "claude-code", Session: "shop-1"}
@@ -51,8 +53,8 @@ func TestStart(t *testing.T) {
 	store := &audit.Store{Dir: filepath.Join(t.TempDir(), "home")}
 	stop, again := &engine.Intervention{Kind: engine.EmergencyStop, Issue: "disk_write"}, &engine.Intervention{Kind: engine.EmergencyStop}
 	ids := stopped(t, store, time.Now(), nil, stop, again)
-	started := 0
-	a := &cli.App{Notifies: true, Detach: func(args ...string) error {
+	started, p := 0, notifying(settings.Channel{})
+	a := &cli.App{Detach: func(args ...string) error {
 		if started++; strings.Join(args[2:], " ") != "notify deliver --once" {
 			t.Errorf("started %s", args)
 		}
@@ -73,7 +75,7 @@ func TestStart(t *testing.T) {
 			}
 		}
 		started = 0
-		if Start(a, store, key, engine.Answer{ID: id, Stop: stop}); started != want {
+		if Start(a, store, p, key, engine.Answer{ID: id, Stop: stop}); started != want {
 			t.Errorf("%s: %d processes were started, want %d", what, started, want)
 		}
 	}
@@ -84,9 +86,9 @@ func TestStart(t *testing.T) {
 	try("a call after the stop", 0, ids[2], true, time.Second)
 	try("one long after the last process", 1, ids[2], true, 2*time.Minute)
 	try("an odd id", 0, "odd", true, time.Second)
-	a.Notifies = false
+	p = &review.Policy{}
 	try("no channel", 0, ids[1], true, 2*time.Minute)
-	a.Notifies, a.Detach = true, nil
+	p, a.Detach = notifying(settings.Channel{}), nil
 	try("in a test", 0, ids[1], true, 2*time.Minute)
 }
 
@@ -94,19 +96,19 @@ func TestStart(t *testing.T) {
 func TestStartLate(t *testing.T) {
 	store := &audit.Store{Dir: filepath.Join(t.TempDir(), "home")}
 	started := 0
-	a := &cli.App{Notifies: true, Detach: func(...string) error { started++; return nil }}
+	a := &cli.App{Detach: func(...string) error { started++; return nil }}
 	late := func(i *engine.Intervention) *engine.Record {
 		return &engine.Record{Kind: engine.KindAct, T: time.Now().UnixMilli(), Session: key.Session, Harness: key.Harness, Act: &engine.Act{
 			Kind: engine.ActLateReview, Result: "block", Late: &engine.LateReview{Call: "rm -rf /", Decision: &engine.Decision{
 				Decision: engine.Block, Enforced: engine.Block, Reason: "a mistake", Intervention: i}}}}
 	}
-	StartLate(a, store, late(nil))
-	StartLate(a, store, &engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.ActLateReview, Late: &engine.LateReview{Failure: "x"}}})
+	StartLate(a, store, notifying(settings.Channel{}), late(nil))
+	StartLate(a, store, notifying(settings.Channel{}), &engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.ActLateReview, Late: &engine.LateReview{Failure: "x"}}})
 	if started != 0 {
 		t.Errorf("%d processes were started for nothing", started)
 	}
 	stop := late(&engine.Intervention{Kind: engine.EmergencyStop, Issue: "disk_write", Reason: "enough"})
-	if StartLate(a, store, stop); started != 1 {
+	if StartLate(a, store, notifying(settings.Channel{}), stop); started != 1 {
 		t.Error("no process was started")
 	}
 	ids := stopped(t, store, time.Now(), nil)
@@ -147,35 +149,27 @@ func TestStopsOfTheLog(t *testing.T) {
 	}
 }
 
-func TestConfigure(t *testing.T) {
-	of := func(key string, value any) *cli.App {
-		a := &cli.App{}
-		Configure(a, map[string]any{"interventions": map[string]any{key: value}})
-		return a
-	}
-	if of("x", nil).Notifies || of("notification_channels", []any{}).Notifies {
-		t.Error("no channel is one")
-	}
-	if !of("notification_channels", []any{map[string]any{}}).Notifies {
-		t.Error("a channel is none")
-	}
-	if kinds := of("kinds", map[string]any{"page": map[string]any{}}).OwnKinds; len(kinds) != 1 || kinds[0] != "page" {
-		t.Errorf("the kinds are %v", kinds)
-	}
+// notifying is a policy with one channel.
+func notifying(c settings.Channel) *review.Policy {
+	p := &review.Policy{}
+	p.Settings.Interventions.NotificationChannels = []settings.Channel{c}
+	return p
 }
 
 func TestStartForOwnKinds(t *testing.T) {
+	paging := &review.Policy{}
+	paging.Settings.Interventions.Kinds = map[string]settings.Kind{"page": {}}
 	store := &audit.Store{Dir: filepath.Join(t.TempDir(), "home")}
 	started := 0
-	a := &cli.App{OwnKinds: []string{"page"}, Detach: func(...string) error { started++; return nil }}
+	a := &cli.App{Detach: func(...string) error { started++; return nil }}
 	for _, answer := range []engine.Answer{{ID: "x-1"}, {ID: "x-2", Intervention: engine.SoftCorrection}, {Intervention: "page"},
 		{ID: "x-3", Intervention: "page", Mode: engine.ModeDuplicate}} {
-		Start(a, store, key, answer)
+		Start(a, store, paging, key, answer)
 	}
 	if started != 0 {
 		t.Error("a process was started for nothing")
 	}
-	if Start(a, store, key, engine.Answer{ID: "x-4", Intervention: "page"}); started != 1 {
+	if Start(a, store, paging, key, engine.Answer{ID: "x-4", Intervention: "page"}); started != 1 {
 		t.Error("no process was started")
 	}
 }
@@ -187,7 +181,7 @@ func TestOwnKindsOfTheLog(t *testing.T) {
 		now := time.Now()
 		page := &engine.Intervention{Kind: "page", Issue: "loop"}
 		ids := stopped(t, store, now.Add(-age), &engine.Intervention{Kind: engine.SoftCorrection, Issue: "loop"}, page, nil, page)
-		d := &notify.Deliverer{Spool: spoolOf(store), Own: channel.Own(map[string]channel.Kind{"page": {}, "other": {}}, channel.Sources{})}
+		d := &notify.Deliverer{Spool: spoolOf(store), Own: channel.Own(map[string]settings.Kind{"page": {}, "other": {}}, channel.Sources{})}
 		for range 2 {
 			if err := putAll(store, d, now); err != nil {
 				t.Fatal(err)

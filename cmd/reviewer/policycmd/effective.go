@@ -208,19 +208,17 @@ const rowItself = "its row"
 
 // softenedBy names the setting that limits a rule.
 func softenedBy(e *bundles.Effective, r bundles.Entry, own string) string {
-	rules, _ := e.Settings["rules"].(map[string]any)
-	disabled, _ := rules["disabled"].([]any)
-	modes, _ := rules["enforcement"].(map[string]any)
+	mode := e.Settings.Rules.Enforcement[r.ID]
 	switch {
-	case r.Enforcement == bundles.Off && e.Settings["enabled"] == false:
+	case r.Enforcement == bundles.Off && !e.Settings.Enabled:
 		return "enabled"
-	case r.Enforcement == bundles.Off && slices.Contains(disabled, any(r.ID)):
+	case r.Enforcement == bundles.Off && slices.Contains(e.Settings.Rules.Disabled, r.ID):
 		return "rules.disabled"
 	case r.Enforcement == bundles.Off:
 		return "rules.builtin"
-	case modes[r.ID] == r.Enforcement:
+	case mode == r.Enforcement:
 		return "rules.enforcement." + r.ID
-	case modes[r.ID] == nil && own == r.Enforcement:
+	case mode == "" && own == r.Enforcement:
 		return rowItself
 	}
 	return "enforcement"

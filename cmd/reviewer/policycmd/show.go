@@ -98,7 +98,7 @@ type releasedLayer struct {
 }
 
 func showPolicy(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effective) error {
-	doc := policyDocument{Digest: e.Digest, Config: e.Config, Changed: e.Origin, Settings: e.Settings, Rules: e.Rules(),
+	doc := policyDocument{Digest: e.Digest, Config: e.Config, Changed: e.Origin, Settings: e.Document, Rules: e.Rules(),
 		Access: e.Access(), Detectors: e.Detectors()}
 	for _, l := range e.Layers {
 		m := l.Manifest.Metadata

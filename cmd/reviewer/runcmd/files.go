@@ -19,7 +19,7 @@ type snapshot struct {
 // takeSnapshot takes a checkpoint, with which the files are compared in the end. A run does not fail
 // because of one that cannot be taken: the summary says so.
 func takeSnapshot(ctx context.Context, p *plan) (s snapshot) {
-	o, err := snapshots.Options(p.policy.log, p.policy.world, p.dir, p.policy.Settings, classify.NewRows(p.policy.RowLayers()))
+	o, err := snapshots.Options(p.policy.log, p.policy.world, p.dir, &p.policy.Settings.Checkpoints, classify.NewRows(p.policy.RowLayers()))
 	if err == nil {
 		s.store, err = checkpoint.Open(snapshots.Folder(p.policy.log.Dir), p.dir, o)
 	}

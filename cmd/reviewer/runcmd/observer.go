@@ -79,7 +79,7 @@ func (o *observer) event(e run.Event) {
 // review looks at everything that has changed.
 func (o *observer) review(last bool) run.Reviewed {
 	o.findSessions()
-	now := last || time.Since(o.compared) > milliseconds(o.p.settings.Run.Compare)
+	now := last || time.Since(o.compared) > milliseconds(o.p.settings.Run.CompareMS)
 	if now {
 		o.findResumed()
 	}
@@ -215,7 +215,7 @@ func fill(text, name, value string) string { return strings.ReplaceAll(text, "{"
 // another program that answers, which the hooks inside cannot see, the run ends. The looks also keep it from ending for
 // lack of events.
 func (o *observer) keepResident() (stop string) {
-	if o.p.confined == nil || time.Since(o.checked) < milliseconds(o.p.settings.Run.Resident) {
+	if o.p.confined == nil || time.Since(o.checked) < milliseconds(o.p.settings.Run.ResidentCheckMS) {
 		return ""
 	}
 	o.checked = time.Now()
@@ -225,7 +225,7 @@ func (o *observer) keepResident() (stop string) {
 		return ""
 	}
 	_ = o.p.startResident() // until it runs, calls are denied
-	if o.doubts++; o.doubts < o.p.settings.Run.Doubts {
+	if o.doubts++; o.doubts < int(o.p.settings.Run.ResidentDoubts) {
 		return ""
 	}
 	o.note("resident", o.p.mask(why), run.Event{})
@@ -239,7 +239,7 @@ func (o *observer) deliver(last bool) {
 	for _, f := range o.sessions {
 		made += len(f.interventions)
 	}
-	early := !last && time.Since(o.delivered) < milliseconds(o.p.settings.Run.Compare)
+	early := !last && time.Since(o.delivered) < milliseconds(o.p.settings.Run.CompareMS)
 	if o.p.confined == nil || early || made == o.made && !notifycmd.Waiting(o.p.policy.log) {
 		return
 	}

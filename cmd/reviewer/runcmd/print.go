@@ -29,7 +29,7 @@ func (p *plan) print(format string) error {
 	if err := c.paths(sandbox.Features{Landlock: 6, Seccomp: true, Namespaces: true}); err != nil {
 		return err
 	}
-	limits := p.settings.limits()
+	limits := limitsOf(&p.settings)
 	_, err := fmt.Fprint(p.app.Stdout, write(render.Box{Plan: c.plan, Command: p.command, Dir: p.dir, Home: p.home, Links: links(),
 		Variables: c.removed(os.Environ()), Hosts: c.hosts(), Refused: slices.Concat(p.settings.Hosts.Metadata, p.settings.Hosts.Drops),
 		Memory: limits.Memory, Processes: limits.Processes, OpenFiles: limits.OpenFiles, User: user()}))

@@ -61,7 +61,7 @@ func TestUnexpected(t *testing.T) {
 func TestDoubts(t *testing.T) {
 	const doubts = 3
 	o := watching(t)
-	o.p.settings.Run.Doubts, o.p.settings.Run.Resident = doubts, 5000
+	o.p.settings.Run.ResidentDoubts, o.p.settings.Run.ResidentCheckMS = doubts, 5000
 	for look := range doubts {
 		o.checked = time.Now().Add(-time.Hour)
 		stop := o.keepResident()

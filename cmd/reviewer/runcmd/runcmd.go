@@ -20,6 +20,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine/run"
 	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
@@ -142,7 +143,7 @@ type plan struct {
 	beyond   []string  // what may be changed elsewhere
 	declared *declared // nil: nothing was
 	confined *confinement
-	settings settings
+	settings settings.Settings
 	policy   policy
 	observer *observer
 	started  atomic.Pointer[run.Run] // nil: not yet
@@ -160,7 +161,8 @@ func newPlan(a *cli.App, f flags, prompt Prompt, command []string) (*plan, error
 	if p.policy, err = loadPolicy(a, dir); err != nil {
 		return nil, err
 	}
-	if p.settings, err = readSettings(p.policy.Settings, f.limits); err != nil {
+	p.settings = p.policy.Settings
+	if err := f.limits.lower(&p.settings); err != nil {
 		return nil, err
 	}
 	if p.profile, err = profileOf(f.profile, p.settings.Isolation.Profile); err != nil {
@@ -226,10 +228,10 @@ func (p *plan) detach(env []string, args ...string) error {
 
 // options describe the run for the supervisor.
 func (p *plan) options() run.Options {
-	o := run.Options{Command: p.command, Dir: p.dir, Env: os.Environ(), Limits: p.settings.limits(), Review: p.observer.review,
+	o := run.Options{Command: p.command, Dir: p.dir, Env: os.Environ(), Limits: limitsOf(&p.settings), Review: p.observer.review,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Wait: p.flags.wait || p.settings.Run.Leftover == "wait",
-		Interval: milliseconds(p.settings.Run.Check), Grace: max(milliseconds(p.settings.Run.Grace), 1),
-		KillWait: milliseconds(p.settings.Run.KillWait), Near: p.observer.near, NearShare: p.settings.Run.TellShare}
+		Interval: milliseconds(p.settings.Run.CheckMS), Grace: max(milliseconds(p.settings.Run.GraceMS), 1),
+		KillWait: milliseconds(p.settings.Run.KillWaitMS), Near: p.observer.near, NearShare: p.settings.Run.TellShare}
 	if program := cli.Program(); run.HelperPossible {
 		o.Helper = []string{program, helperName}
 	}

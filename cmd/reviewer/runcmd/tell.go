@@ -90,7 +90,7 @@ func (o *observer) talk() {
 
 // quote puts refusals into one text, from time to time: a program may try many addresses.
 func (o *observer) quote() {
-	if len(o.tell.refused) == 0 || time.Since(o.tell.last) < milliseconds(o.p.settings.Run.Compare) {
+	if len(o.tell.refused) == 0 || time.Since(o.tell.last) < milliseconds(o.p.settings.Run.CompareMS) {
 		return
 	}
 	list := o.tell.refused[:min(len(o.tell.refused), maxQuoted)]

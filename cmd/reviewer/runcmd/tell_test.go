@@ -25,7 +25,7 @@ func talking(t *testing.T) (*observer, *[]string) {
 		return nil
 	}
 	s := &o.p.settings.Run
-	s.Tell, s.Rewind, s.Compare = []string{"limit", "refused"}, true, 0
+	s.Tell, s.Rewind, s.CompareMS = []string{"limit", "refused"}, true, 0
 	s.Texts.NearLimit, s.Texts.Refused, s.Texts.Rewound = "{name}: {used} of {limit}", "not permitted: {detail}", "rewound: {outcome}"
 	return o, lines
 }
@@ -232,7 +232,7 @@ func TestTimesOfSettings(t *testing.T) {
 	o := watching(t)
 	o.p.command, o.agent = []string{"true"}, agent{}
 	s := &o.p.settings.Run
-	s.Check, s.Grace, s.KillWait, s.TellShare, s.Compare, s.Resident, s.Doubts = 30, 40, 50, 0.5, 3_600_000, 3_600_000, 2
+	s.CheckMS, s.GraceMS, s.KillWaitMS, s.TellShare, s.CompareMS, s.ResidentCheckMS, s.ResidentDoubts = 30, 40, 50, 0.5, 3_600_000, 3_600_000, 2
 	if got := o.p.options(); got.Interval != 30*time.Millisecond || got.Grace != 40*time.Millisecond || got.KillWait != 50*time.Millisecond ||
 		got.NearShare != 0.5 {
 		t.Errorf("%+v", got)
@@ -242,7 +242,7 @@ func TestTimesOfSettings(t *testing.T) {
 	if o.review(false); o.compared != before || o.doubts != 0 {
 		t.Error("transcripts were compared, or the resident process was looked at, before the time of the settings")
 	}
-	s.Compare, s.Resident = 10, 10
+	s.CompareMS, s.ResidentCheckMS = 10, 10
 	if stop := o.review(false).Stop; o.compared == before || o.doubts != 1 || stop != "" {
 		t.Errorf("after the time of the settings: %d doubts, %q", o.doubts, stop)
 	}

@@ -121,7 +121,8 @@ func watchPlan(a *cli.App, f flags, target string) (p *plan, pid int, err error)
 	if p.policy, err = loadPolicy(a, p.dir); err != nil {
 		return nil, 0, err
 	}
-	if p.settings, err = readSettings(p.policy.Settings, f.limits); err != nil {
+	p.settings = p.policy.Settings
+	if err := f.limits.lower(&p.settings); err != nil {
 		return nil, 0, err
 	}
 	if p.home, err = a.UserHome(); err != nil {

@@ -41,7 +41,7 @@ type judge struct {
 
 // setting is the value of a setting that is a number.
 func (j judge) setting(key string) (float64, error) {
-	var at any = bundles.Normal(j.effective.Settings)
+	var at any = bundles.Normal(j.effective.Document)
 	for _, name := range strings.Split(key, ".") {
 		m, _ := at.(map[string]any)
 		at = m[name]

@@ -166,12 +166,7 @@ func judgeOf(ctx context.Context, layers []*bundles.Bundle) (judge, error) {
 
 func compiled(ctx context.Context, e *bundles.Effective) (judge, error) {
 	p, err := wiring.Compile(ctx, e)
-	j := judge{policy: p, effective: e}
-	modes, _ := e.Settings["unattended_modes"].([]any)
-	for _, m := range modes {
-		j.unattended = append(j.unattended, fmt.Sprint(m))
-	}
-	return j, err
+	return judge{policy: p, effective: e, unattended: e.Settings.UnattendedModes}, err
 }
 
 func (o options) layers() ([]*bundles.Bundle, error) {

@@ -115,20 +115,8 @@ func inTime(ctx context.Context, s *simulation, set *sources.Set) []told {
 
 // promptsOf reads from the settings about what agents ask.
 func promptsOf(e *bundles.Effective, mode string) simulate.Prompts {
-	grants, _ := e.Settings["grants"].(map[string]any)
-	client, _ := grants["client"].(map[string]any)
-	list := func(key string) []string {
-		var words []string
-		all, _ := client[key].([]any)
-		for _, v := range all {
-			if word, ok := v.(string); ok {
-				words = append(words, word)
-			}
-		}
-		return words
-	}
-	p := simulate.Prompts{Silent: list("silent"), Edits: list("edits"), Programs: list("programs"), EditWith: list("edit_programs")}
-	p.Usual, _ = client["usual"].(string)
+	c := &e.Settings.Grants.Client
+	p := simulate.Prompts{Silent: c.Silent, Edits: c.Edits, Programs: c.Programs, EditWith: c.EditPrograms, Usual: c.Usual}
 	if mode != recordedModes {
 		p.Mode = mode
 	}

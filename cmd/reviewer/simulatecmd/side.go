@@ -65,14 +65,8 @@ func sideOf(ctx context.Context, name string, e *bundles.Effective, kept *active
 	if err != nil {
 		return simulate.Side{}, fmt.Errorf("policy %s: %w", name, err)
 	}
-	s := simulate.Side{Named: sideNamed(name, e), Policy: p, MissingFact: newLack(e, p, kept).of, TimeDependent: e.TimeDependent()}
-	modes, _ := e.Settings["unattended_modes"].([]any) // else a policy without a base
-	for _, m := range modes {
-		if mode, ok := m.(string); ok {
-			s.Unattended = append(s.Unattended, mode)
-		}
-	}
-	return s, nil
+	return simulate.Side{Named: sideNamed(name, e), Policy: p, MissingFact: newLack(e, p, kept).of, TimeDependent: e.TimeDependent(),
+		Unattended: e.Settings.UnattendedModes}, nil
 }
 
 // sideNamed lists the rules and patterns of a policy that can fire. Those that settings

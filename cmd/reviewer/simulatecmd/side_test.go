@@ -165,14 +165,14 @@ func TestPolicyRefWords(t *testing.T) {
 		}
 	}
 	s.write(t, "state/policy/settings.yaml", "enforcement: observe\n")
-	if got := s.ref(t, "active"); got.Digest == shipped.Digest || got.Settings["enforcement"] != "observe" {
+	if got := s.ref(t, "active"); got.Digest == shipped.Digest || got.Document["enforcement"] != "observe" {
 		t.Error("active is not what is active")
 	}
 	s.write(t, "active/settings.yaml", "enforcement: warn\n")
-	if got := s.ref(t, "./active"); got.Settings["enforcement"] != "warn" {
+	if got := s.ref(t, "./active"); got.Document["enforcement"] != "warn" {
 		t.Error("./active is not the folder")
 	}
-	if got := s.ref(t, "active"); got.Settings["enforcement"] != "observe" {
+	if got := s.ref(t, "active"); got.Document["enforcement"] != "observe" {
 		t.Error("active is the folder")
 	}
 }

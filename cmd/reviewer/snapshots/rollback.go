@@ -15,7 +15,7 @@ func (t *Taker) Rollback(ctx context.Context, c act.RollbackOf) (act.RolledBack,
 	if err != nil {
 		return act.RolledBack{}, err
 	}
-	store, err := t.open(ctx, root, c.Rows)
+	store, err := t.open(ctx, root, c.Policy)
 	if err != nil {
 		return act.RolledBack{}, err
 	}

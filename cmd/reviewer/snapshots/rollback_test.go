@@ -18,9 +18,9 @@ import (
 // the rollback of these changes.
 func spoiled(t *testing.T) (*Taker, act.RollbackOf) {
 	t.Helper()
-	taker, workspace := taker(t, defaults())
+	taker, workspace := taker(t)
 	names := []string{filepath.Join(workspace, "a.txt"), filepath.Join(workspace, "b.txt")}
-	of := act.CheckpointOf{Workspace: workspace, Session: "s", Call: "c", Time: 1}
+	of := act.CheckpointOf{Policy: bounded(), Workspace: workspace, Session: "s", Call: "c", Time: 1}
 	for _, name := range names {
 		write(t, name, "one")
 	}
@@ -35,7 +35,7 @@ func spoiled(t *testing.T) (*Taker, act.RollbackOf) {
 	if _, err = taker.Checkpoint(context.Background(), of); err != nil {
 		t.Fatal(err)
 	}
-	return taker, act.RollbackOf{Workspace: workspace, Session: "s", Checkpoint: before.Facts.ID, Time: 3}
+	return taker, act.RollbackOf{Policy: bounded(), Workspace: workspace, Session: "s", Checkpoint: before.Facts.ID, Time: 3}
 }
 
 func contains(t *testing.T, workspace, name, want string) {
@@ -51,7 +51,7 @@ func storeOf(t *testing.T, taker *Taker, c act.RollbackOf) *checkpoint.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := taker.open(context.Background(), root, c.Rows)
+	store, err := taker.open(context.Background(), root, c.Policy)
 	if err != nil {
 		t.Fatal(err)
 	}

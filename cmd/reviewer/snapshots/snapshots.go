@@ -8,9 +8,7 @@ package snapshots
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -22,6 +20,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // Folder returns the folder of a state directory's stores of checkpoints.
@@ -37,47 +37,25 @@ func Secret(log *audit.Store) ([]byte, error) {
 	return hex.DecodeString(mac([]byte("reviewer checkpoints")))
 }
 
-// Bounds reads the bounds of checkpoints from the settings. home is the user's home
+// Bounds returns the bounds of checkpoints according to the settings. home is the user's home
 // directory: a workspace that contains it is not scanned as a whole.
-func Bounds(settings map[string]any, workspace, home string) (checkpoint.Bounds, error) {
-	var said struct {
-		Checkpoints struct {
-			FileBytes int64 `json:"max_file_bytes"`
-			Bytes     int64 `json:"max_bytes"`
-			Files     int   `json:"max_files"`
-			Ignored   struct {
-				FileBytes int64 `json:"max_file_bytes"`
-				Bytes     int64 `json:"max_bytes"`
-				Files     int   `json:"max_files"`
-			} `json:"ignored"`
-			Generated []string `json:"generated"`
-			Budget    int64    `json:"budget_ms"`
-		} `json:"checkpoints"`
-	}
-	raw, err := json.Marshal(map[string]any{"checkpoints": settings["checkpoints"]})
-	if err == nil {
-		err = json.Unmarshal(raw, &said)
-	}
-	if err != nil {
-		return checkpoint.Bounds{}, fmt.Errorf("read the settings checkpoints: %w", err)
-	}
-	c := said.Checkpoints
-	return checkpoint.Bounds{MaxFileBytes: c.FileBytes, MaxBytes: c.Bytes, MaxFiles: c.Files, IgnoredFileBytes: c.Ignored.FileBytes,
-		IgnoredBytes: c.Ignored.Bytes, IgnoredFiles: c.Ignored.Files, Generated: c.Generated,
-		Budget: time.Duration(c.Budget) * time.Millisecond, Targeted: TooLarge(workspace, home)}, nil
+func Bounds(c *settings.Checkpoints, workspace, home string) checkpoint.Bounds {
+	return checkpoint.Bounds{MaxFileBytes: c.MaxFileBytes, MaxBytes: c.MaxBytes, MaxFiles: int(c.MaxFiles),
+		IgnoredFileBytes: c.Ignored.MaxFileBytes, IgnoredBytes: c.Ignored.MaxBytes, IgnoredFiles: int(c.Ignored.MaxFiles),
+		Generated: c.Generated, Budget: time.Duration(c.BudgetMS) * time.Millisecond, Targeted: TooLarge(workspace, home)}
 }
 
 // Options returns the options for opening a workspace's store under a policy, given its settings
 // and rows.
-func Options(log *audit.Store, world classify.System, workspace string, settings map[string]any,
+func Options(log *audit.Store, world classify.System, workspace string, c *settings.Checkpoints,
 	rows engine.Rows) (o checkpoint.Options, err error) {
 	if o.Secret, err = Secret(log); err != nil {
 		return o, err
 	}
 	o.Skip = []string{log.Dir}
 	o.Sealed = classify.HoldsCredentials(world, workspace, rows)
-	o.Bounds, err = Bounds(settings, workspace, world.Home)
-	return o, err
+	o.Bounds = Bounds(c, workspace, world.Home)
+	return o, nil
 }
 
 // TooLarge reports whether a folder is the root of a disk, a home directory or above one:
@@ -98,9 +76,8 @@ func TooLarge(workspace, home string) bool {
 
 // Taker takes checkpoints of any workspace.
 type Taker struct {
-	Log      *audit.Store
-	World    classify.System
-	Settings map[string]any // of the policy that is active in the workspace
+	Log   *audit.Store
+	World classify.System
 }
 
 // Checkpoint takes a checkpoint; see [act.Files].
@@ -112,7 +89,7 @@ func (t *Taker) Checkpoint(ctx context.Context, c act.CheckpointOf) (act.Checkpo
 	if err != nil {
 		return act.Checkpointed{}, err
 	}
-	store, err := t.open(ctx, root, c.Rows)
+	store, err := t.open(ctx, root, c.Policy)
 	if err != nil {
 		return act.Checkpointed{}, err
 	}
@@ -146,8 +123,11 @@ func (t *Taker) within(root string, c act.CheckpointOf) []string {
 const reserve = time.Second
 
 // open opens the store of a workspace.
-func (t *Taker) open(ctx context.Context, root string, rows engine.Rows) (*checkpoint.Store, error) {
-	o, err := Options(t.Log, t.World, root, t.Settings, rows)
+func (t *Taker) open(ctx context.Context, root string, p *review.Policy) (*checkpoint.Store, error) {
+	if p == nil {
+		p = &review.Policy{}
+	}
+	o, err := Options(t.Log, t.World, root, &p.Settings.Checkpoints, p.Rows)
 	if err != nil {
 		return nil, err
 	}

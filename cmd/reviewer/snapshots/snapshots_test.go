@@ -15,33 +15,24 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
-// settings returns settings as a policy has them, with those of checkpoints replaced.
-func settings(checkpoints map[string]any) map[string]any {
-	return map[string]any{"checkpoints": checkpoints}
-}
-
-func defaults() map[string]any {
-	return map[string]any{
-		"max_file_bytes": 100, "max_bytes": 1000, "max_files": 20,
-		"ignored":   map[string]any{"max_file_bytes": 10, "max_bytes": 50, "max_files": 2},
-		"generated": []any{"node_modules"}, "budget_ms": 5000,
-	}
+// bounded is a policy with bounds for checkpoints.
+func bounded() *review.Policy {
+	p := &review.Policy{}
+	p.Settings.Checkpoints = settings.Checkpoints{MaxFileBytes: 100, MaxBytes: 1000, MaxFiles: 20, Generated: []string{"node_modules"}, BudgetMS: 5000,
+		Ignored: settings.CheckpointsIgnored{MaxFileBytes: 10, MaxBytes: 50, MaxFiles: 2}}
+	return p
 }
 
 // Each setting is a bound of the store.
 func TestBounds(t *testing.T) {
-	got, err := Bounds(settings(defaults()), "/srv/shop", "/home/anna")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := Bounds(&bounded().Settings.Checkpoints, "/srv/shop", "/home/anna")
 	if got.MaxFileBytes != 100 || got.MaxBytes != 1000 || got.MaxFiles != 20 || got.IgnoredFileBytes != 10 || got.IgnoredBytes != 50 ||
 		got.IgnoredFiles != 2 || !slices.Equal(got.Generated, []string{"node_modules"}) || got.Budget != 5*time.Second || got.Targeted {
 		t.Errorf("%+v", got)
-	}
-	if _, err := Bounds(settings(map[string]any{"max_files": "many"}), "/srv/shop", ""); err == nil {
-		t.Error("a bound that is not a number was accepted")
 	}
 }
 
@@ -58,14 +49,14 @@ func TestTargeted(t *testing.T) {
 	}
 	for dir, want := range map[string]bool{root: true, filepath.Dir(real): true, real: true, filepath.Join(real, "shop"): false,
 		real + "s": false} {
-		got, err := Bounds(settings(defaults()), dir, home)
-		if err != nil || got.Targeted != want {
-			t.Errorf("%s: %v, %v", dir, got.Targeted, err)
+		got := Bounds(&bounded().Settings.Checkpoints, dir, home)
+		if got.Targeted != want {
+			t.Errorf("%s: %v", dir, got.Targeted)
 		}
 	}
 }
 
-func taker(t *testing.T, checkpoints map[string]any) (*Taker, string) {
+func taker(t *testing.T) (*Taker, string) {
 	t.Helper()
 	dir := t.TempDir()
 	workspace := filepath.Join(dir, "shop")
@@ -73,8 +64,7 @@ func taker(t *testing.T, checkpoints map[string]any) (*Taker, string) {
 		t.Fatal(err)
 	}
 	home := filepath.Join(dir, "state")
-	return &Taker{Log: &audit.Store{Dir: home}, World: classify.LocalWorld(filepath.Join(dir, "anna"), "", nil),
-		Settings: settings(checkpoints)}, workspace
+	return &Taker{Log: &audit.Store{Dir: home}, World: classify.LocalWorld(filepath.Join(dir, "anna"), "", nil)}, workspace
 }
 
 func write(t *testing.T, name, text string) {
@@ -86,19 +76,19 @@ func write(t *testing.T, name, text string) {
 
 // What a call changes is what differs from the checkpoint before it.
 func TestTaker(t *testing.T) {
-	taker, workspace := taker(t, defaults())
+	taker, workspace := taker(t)
 	file := filepath.Join(workspace, "a.txt")
 	write(t, file, "one")
-	before, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Workspace: workspace, Session: "s", Call: "c", Time: 1})
+	before, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Policy: bounded(), Workspace: workspace, Session: "s", Call: "c", Time: 1})
 	if err != nil || before.Result != engine.CheckpointTaken || before.Facts.ID == "" || before.Facts.Files != 1 {
 		t.Fatalf("%+v, %v", before, err)
 	}
-	again, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Workspace: workspace, Session: "s", Call: "d", Time: 2})
+	again, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Policy: bounded(), Workspace: workspace, Session: "s", Call: "d", Time: 2})
 	if err != nil || again.Result != engine.CheckpointUnchanged || again.Facts.ID != before.Facts.ID {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	write(t, file, "two, and longer")
-	after, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Workspace: workspace, After: true, Own: true, Time: 3})
+	after, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Policy: bounded(), Workspace: workspace, After: true, Own: true, Time: 3})
 	if err != nil || len(after.Changes) != 1 || !strings.HasSuffix(after.Changes[0].Path, "/shop/a.txt") || after.Facts.By != string(checkpoint.BySession) {
 		t.Fatalf("%+v, %v", after, err)
 	}
@@ -106,8 +96,8 @@ func TestTaker(t *testing.T) {
 
 // There is nothing to store of a folder that does not exist.
 func TestNoWorkspace(t *testing.T) {
-	taker, workspace := taker(t, defaults())
-	got, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Workspace: workspace + "/gone"})
+	taker, workspace := taker(t)
+	got, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Policy: bounded(), Workspace: workspace + "/gone"})
 	if err != nil || got.Result != engine.CheckpointNothing || got.Facts.ID != "" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -115,14 +105,15 @@ func TestNoWorkspace(t *testing.T) {
 
 // Files with credentials are stored encrypted.
 func TestSealed(t *testing.T) {
-	taker, workspace := taker(t, defaults())
+	taker, workspace := taker(t)
 	write(t, filepath.Join(workspace, ".env"), "A=b")
 	write(t, filepath.Join(workspace, "a.txt"), "A=b")
-	rows := bundles.BuiltInRows()
-	if _, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Workspace: workspace, Rows: rows}); err != nil {
+	p := bounded()
+	p.Rows = bundles.BuiltInRows()
+	if _, err := taker.Checkpoint(context.Background(), act.CheckpointOf{Policy: p, Workspace: workspace}); err != nil {
 		t.Fatal(err)
 	}
-	store, err := taker.open(context.Background(), workspace, rows)
+	store, err := taker.open(context.Background(), workspace, p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,27 +11,30 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// components finds the largest strongly connected component of files in each package,
-// as it is built for Linux without build tags: a file refers to another one if it uses
-// a name declared there.
-func components(root string, list []*Package) error {
+// load loads the packages of a module, without tests, as they are built for Linux without build tags.
+func load(root string) ([]*packages.Package, error) {
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles |
 			packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo,
 		Dir: root,
 		Env: append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0"),
 	}, "./...")
-	if err != nil {
-		return err
+	for _, l := range loaded {
+		if len(l.Errors) > 0 {
+			return nil, fmt.Errorf("%s: %w", l.PkgPath, l.Errors[0])
+		}
 	}
+	return loaded, err
+}
+
+// components finds the largest strongly connected component of files in each package: a file refers to another one if it uses
+// a name declared there.
+func components(root string, loaded []*packages.Package, list []*Package) error {
 	whole, err := filepath.Abs(root)
 	if err != nil {
 		return err
 	}
 	for _, l := range loaded {
-		if len(l.Errors) > 0 {
-			return fmt.Errorf("%s: %w", l.PkgPath, l.Errors[0])
-		}
 		if len(l.GoFiles) == 0 {
 			continue
 		}

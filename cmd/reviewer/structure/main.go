@@ -45,7 +45,11 @@ func run(w io.Writer, o options) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := components(o.root, list); err != nil {
+	loaded, err := load(o.root)
+	if err != nil {
+		return false, err
+	}
+	if err := components(o.root, loaded, list); err != nil {
 		return false, err
 	}
 	if !o.quiet {
@@ -61,7 +65,7 @@ func run(w io.Writer, o options) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	above := check(list, known)
+	above := append(check(list, known), unreadSettings(loaded)...)
 	for _, text := range above {
 		fmt.Fprintln(w, text)
 	}

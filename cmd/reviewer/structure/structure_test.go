@@ -99,9 +99,7 @@ func TestLargest(t *testing.T) {
 // Files are tied by the functions, methods, fields and types that they name, and
 // not by tests.
 func TestComponents(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod":      "module example.com/a\n\ngo 1.26\n",
+	dir := moduleOf(t, map[string]string{
 		"a.go":        "package a\n\nfunc A(b B[int]) int { return b.field }\n",
 		"b.go":        "package a\n\ntype B[T any] struct{ field T }\n",
 		"c.go":        "package a\n\nfunc (b B[T]) method() { _ = A }\n",
@@ -110,20 +108,16 @@ func TestComponents(t *testing.T) {
 		"below/x.go":  "package below\n\nfunc x() { y() }\n",
 		"below/y.go":  "package below\n\nfunc y() { x() }\n",
 		"tests/t.txt": "",
-	} {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	list, err := measure(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := components(dir, list); err != nil {
+	loaded, err := load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := components(dir, loaded, list); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -133,6 +127,38 @@ func TestComponents(t *testing.T) {
 	// c names a and b, and nobody names c but d.
 	if len(list) != 2 || list[0].Files != 4 || len(list[0].Component) != 1 || got[1] != "below: x.go y.go" {
 		t.Errorf("%q", got)
+	}
+}
+
+// moduleOf writes the files of a module into a new folder.
+func moduleOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	files["go.mod"] = "module example.com/a\n\ngo 1.26\n"
+	for name, text := range files {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// A setting that has a field, and that no package reads, is a problem. The package with the fields does not count.
+func TestUnreadSettings(t *testing.T) {
+	loaded, err := load(moduleOf(t, map[string]string{
+		"engine/settings/s.go": "package settings\n\ntype S struct {\n\tRead, Unread int\n\tInner Inner\n}\n\ntype Inner struct{ Own int }\n\nfunc (i Inner) own() int { return i.Own }\n",
+		"a.go":                 "package a\n\nimport \"example.com/a/engine/settings\"\n\nvar A = func(s settings.S) any { return []any{s.Read, s.Inner} }\n",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(unreadSettings(loaded), "\n")
+	if strings.Count(got, "nothing reads") != 2 || !strings.Contains(got, "S.Unread") || !strings.Contains(got, "Inner.Own") {
+		t.Errorf("%s", got)
 	}
 }
 

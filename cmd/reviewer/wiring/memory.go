@@ -12,15 +12,14 @@ import (
 type Memory struct{ counts rego.MemoryCounts }
 
 // Add gives a policy a memory, if its settings enable it.
-func (m *Memory) Add(p *review.Policy, settings map[string]any) {
-	cache, _ := settings["cache"].(map[string]any)
+func (m *Memory) Add(p *review.Policy) {
+	cache := &p.Settings.Cache
 	h, is := p.Decider.(*rego.Host)
-	if !is || cache["enabled"] != true {
+	if !is || !cache.Enabled {
 		return
 	}
 	p.Decider = h.Remember(rego.MemoryLimits{
-		Size: int(number(settings, "cache", "max_size")), Now: time.Now,
-		Life: time.Duration(number(settings, "cache", "ttl_minutes") * float64(time.Minute)),
+		Size: int(cache.MaxSize), Now: time.Now, Life: time.Duration(cache.TTLMinutes * float64(time.Minute)),
 	}, &m.counts)
 }
 

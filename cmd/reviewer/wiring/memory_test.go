@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -20,14 +21,14 @@ verdict := "block" if input.phase == "pre" else := "allow"
 // long.
 func TestMemory(t *testing.T) {
 	for name, c := range map[string]struct {
-		cache map[string]any
+		cache settings.Cache
 		hits  int64
 	}{
-		"on":       {map[string]any{"enabled": true, "ttl_minutes": 5.0, "max_size": 100}, 1},
-		"off":      {map[string]any{"enabled": false, "ttl_minutes": 5.0, "max_size": 100}, 0},
-		"too old":  {map[string]any{"enabled": true, "ttl_minutes": 1e-9, "max_size": 100}, 0},
-		"too many": {map[string]any{"enabled": true, "ttl_minutes": 5.0, "max_size": 1}, 0},
-		"absent":   {nil, 0},
+		"on":       {settings.Cache{Enabled: true, TTLMinutes: 5.0, MaxSize: 100}, 1},
+		"off":      {settings.Cache{Enabled: false, TTLMinutes: 5.0, MaxSize: 100}, 0},
+		"too old":  {settings.Cache{Enabled: true, TTLMinutes: 1e-9, MaxSize: 100}, 0},
+		"too many": {settings.Cache{Enabled: true, TTLMinutes: 5.0, MaxSize: 1}, 0},
+		"absent":   {settings.Cache{}, 0},
 	} {
 		host, err := rego.Compile(context.Background(), map[string]string{"base/p.rego": phases}, map[string]any{})
 		if err != nil {
@@ -35,7 +36,8 @@ func TestMemory(t *testing.T) {
 		}
 		var m Memory
 		p := &review.Policy{Decider: host}
-		m.Add(p, map[string]any{"cache": c.cache})
+		p.Settings.Cache = c.cache
+		m.Add(p)
 		for _, phase := range []engine.Phase{engine.PhasePre, engine.PhasePre, engine.PhasePost} {
 			d, err := p.Decider.Decide(context.Background(), &engine.Input{Phase: phase}, nil)
 			if err != nil || (d.Decision == engine.Block) != (phase == engine.PhasePre) {

@@ -7,7 +7,6 @@ package wiring
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/detect"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -57,12 +57,11 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 		return nil, fmt.Errorf("compile detectors: %w", wrongSet)
 	}
 	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider,
-		Inherit: inherit(e), Approvals: approvals(e), Grants: grants(e), Headless: headless(e),
-		Unsaved: unsaved(e), Rollback: rollback(e), Kinds: e.OwnKinds()}
+		Settings: e.Settings, Inherit: inherit(&e.Settings), Grants: grants(&e.Settings), Unsaved: unsaved(&e.Settings)}
 	if e.Notice != "" {
 		p.Notice = "reviewer: " + e.Notice
 	}
-	if e.Settings["mode"] == "async" {
+	if e.Settings.Mode == "async" {
 		early, err := decider.Early(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("compile policy: %w", err)
@@ -71,7 +70,6 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 			p.Early = early
 		}
 	}
-	p.MaxCPU = number(e.Settings, "performance", "max_review_time_ms")
 	p.Rows = known
 	if set != nil {
 		p.Detector, p.Detectors = set, set.Digest
@@ -100,118 +98,43 @@ func later[T any](start func() (T, error)) func() (T, error) {
 	}
 }
 
-// inherit reads from the settings to which other sessions a stop, a denial or a limit applies. A policy
+// inherit reads to which other sessions a stop, a denial or a limit applies. A policy
 // that does not stop sessions itself does not stop them for events of other sessions either;
 // a copy of a stopped session is that session.
-func inherit(e *bundles.Effective) review.Inherit {
-	interventions, _ := e.Settings["interventions"].(map[string]any)
-	stops, _ := interventions["stops"].(map[string]any)
-	said, _ := interventions["texts"].(map[string]any)
-	modes, _ := e.Settings["unattended_modes"].([]any)
-	shared, _ := interventions["shared"].(map[string]any)
-	p := review.Inherit{Unattended: words(modes)}
-	p.Scope, _ = stops["scope"].(string)
-	p.Denials, _ = shared["denials"].(string)
-	p.Limits, _ = shared["limits"].(string)
-	p.Within, p.MS = int64(number(interventions, "shared", "within")), int64(number(interventions, "shared", "minutes"))*60_000
-	active := interventions["enabled"] == true && e.Settings["enforcement"] == "enforce" && e.Settings["enabled"] == true
-	if !active || interventions["hard_stop"] != true {
+func inherit(s *settings.Settings) review.Inherit {
+	set := &s.Interventions
+	p := review.Inherit{Unattended: s.UnattendedModes, Scope: set.Stops.Scope, Denials: set.Shared.Denials, Limits: set.Shared.Limits,
+		Within: set.Shared.Within, MS: set.Shared.Minutes * 60_000, Copied: set.Texts.Copied, Nearby: set.Texts.Nearby,
+		Conditions: set.Texts.Conditions, Unsigned: set.Texts.Unsigned}
+	active := set.Enabled && s.Enforcement == "enforce" && s.Enabled
+	if !active || !set.HardStop {
 		p.Scope = "session"
 	}
 	if !active {
 		p.Denials, p.Limits = "session", "session"
 	}
-	p.Copied, _ = said["copied"].(string)
-	p.Nearby, _ = said["nearby"].(string)
-	p.Conditions, _ = said["conditions"].(string)
-	p.Unsigned, _ = said["unsigned"].(string)
 	return p
 }
 
-// approvals reads from the settings which questions wait for a person outside the agent.
-func approvals(e *bundles.Effective) review.Approvals {
-	set, _ := e.Settings["approvals"].(map[string]any)
-	said, _ := set["texts"].(map[string]any)
-	modes, _ := e.Settings["unattended_modes"].([]any)
-	a := review.Approvals{MS: int64(number(e.Settings, "approvals", "wait_seconds")) * 1000, Unattended: words(modes)}
-	a.Queue, _ = set["queue"].(string)
-	a.Texts.Denied, _ = said["denied"].(string)
-	a.Texts.Silent, _ = said["no_reason"].(string)
-	a.Texts.Expired, _ = said["expired"].(string)
-	a.Texts.Stopped, _ = said["stopped"].(string)
-	a.Texts.Changed, _ = said["changed"].(string)
-	a.Texts.Nobody, _ = said["nobody"].(string)
-	return a
-}
-
-// headless reads from the settings whether prompts of clients that a schedule or a service started count as a person's.
-func headless(e *bundles.Effective) bool {
-	section, _ := e.Settings["words"].(map[string]any)
-	return section["headless"] == "permits"
-}
-
-// grants reads from the settings whether calls are granted, and how far back the answers of people count.
-func grants(e *bundles.Effective) review.Grants {
-	s := e.Settings
-	section, _ := s["grants"].(map[string]any)
+// grants reads whether calls are granted, and how far back the answers of people count.
+func grants(s *settings.Settings) review.Grants {
 	return review.Grants{
-		On: s["grant"] == "proven" && s["enabled"] == true && s["enforcement"] == "enforce",
-		MS: int64(number(section, "approved", "refused_days")) * 24 * 60 * 60_000,
+		On: s.Grant == "proven" && s.Enabled && s.Enforcement == "enforce",
+		MS: s.Grants.Approved.RefusedDays * 24 * 60 * 60_000,
 	}
 }
 
-// unsaved reads from the settings what happens to a call whose checkpoint failed. A policy
-// that only warns or observes denies none for it either.
-func unsaved(e *bundles.Effective) review.Unsaved {
-	checkpoints, _ := e.Settings["checkpoints"].(map[string]any)
-	said, _ := checkpoints["texts"].(map[string]any)
-	u := review.Unsaved{Effect: engine.Block}
-	u.Denied, _ = said["failed"].(string)
-	u.Allowed, _ = said["unsaved"].(string)
+// unsaved reads what happens to a call whose checkpoint failed. A policy that only warns or
+// observes denies none for it either.
+func unsaved(s *settings.Settings) review.Unsaved {
+	u := review.Unsaved{Effect: engine.Block, Denied: s.Checkpoints.Texts.Failed, Allowed: s.Checkpoints.Texts.Unsaved}
 	switch {
-	case e.Settings["enforcement"] == "observe":
+	case s.Enforcement == "observe":
 		u.Effect = engine.Allow
-	case e.Settings["enforcement"] == "warn" || checkpoints["on_failure"] == "warn":
+	case s.Enforcement == "warn" || s.Checkpoints.OnFailure == "warn":
 		u.Effect = engine.Warn
 	}
 	return u
-}
-
-// rollback reads from the settings how rollbacks are worded.
-func rollback(e *bundles.Effective) review.Rollback {
-	interventions, _ := e.Settings["interventions"].(map[string]any)
-	said, _ := interventions["texts"].(map[string]any)
-	var r review.Rollback
-	r.Restored, _ = said["restored"].(string)
-	r.Unchanged, _ = said["unchanged"].(string)
-	r.Failed, _ = said["not_restored"].(string)
-	r.NotRun, _ = said["not_run"].(string)
-	return r
-}
-
-// number reads a number of the settings; 0 if there is none.
-func number(settings map[string]any, section, key string) float64 {
-	inner, _ := settings[section].(map[string]any)
-	switch n := inner[key].(type) {
-	case float64:
-		return n
-	case int:
-		return float64(n)
-	case json.Number:
-		f, _ := n.Float64()
-		return f
-	}
-	return 0
-}
-
-func words(list []any) []string {
-	var out []string
-	for _, v := range list {
-		if s, ok := v.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // AllConditions lists the conditions of rules and of access lists.

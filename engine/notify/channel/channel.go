@@ -13,40 +13,8 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
-
-// Config is one channel of the settings interventions.notification_channels.
-type Config struct {
-	Name       string   `json:"name"`
-	Kind       string   `json:"kind"`
-	URL        string   `json:"url"`
-	URLFile    string   `json:"url_file"`
-	URLEnv     string   `json:"url_env"`
-	SecretFile string   `json:"secret_file"`
-	SecretEnv  string   `json:"secret_env"`
-	Proxy      string   `json:"proxy"`
-	Host       string   `json:"host"`
-	Port       int      `json:"port"`
-	Security   string   `json:"security"`
-	User       string   `json:"user"`
-	From       string   `json:"from"`
-	To         []string `json:"to"`
-	Program    string   `json:"program"`
-
-	// Of sms: the call of the service.
-	Method  string            `json:"method"`
-	Headers map[string]string `json:"headers"`
-	Body    string            `json:"body"`
-	Expect  string            `json:"expect"`
-	Length  int               `json:"length"`
-
-	// Of all kinds: what is sent, and when. See notify.Schedule.
-	About   []string `json:"about"`
-	After   int      `json:"after_seconds"`
-	Digest  int      `json:"digest_seconds"`
-	PerHour int      `json:"per_hour"`
-	Quiet   Quiet    `json:"quiet"`
-}
 
 // Sources provides the values that are not in the settings.
 type Sources struct {
@@ -55,8 +23,8 @@ type Sources struct {
 }
 
 // kinds lists what makes a channel of each kind.
-func kinds() map[string]func(Config, Sources) (sender, error) {
-	return map[string]func(Config, Sources) (sender, error){
+func kinds() map[string]func(settings.Channel, Sources) (sender, error) {
+	return map[string]func(settings.Channel, Sources) (sender, error){
 		"webhook":  newWebhook,
 		"slack":    newSlack,
 		"ntfy":     newNtfy,
@@ -69,7 +37,7 @@ func kinds() map[string]func(Config, Sources) (sender, error) {
 
 // New returns the channels of a configuration. One that cannot be used fails every delivery,
 // with the reason: the others work.
-func New(list []Config, from Sources) []notify.Channel {
+func New(list []settings.Channel, from Sources) []notify.Channel {
 	var channels []notify.Channel
 	seen := map[string]bool{}
 	for _, c := range list {
@@ -82,7 +50,7 @@ func New(list []Config, from Sources) []notify.Channel {
 	return channels
 }
 
-func senderOf(c Config, from Sources) sender {
+func senderOf(c settings.Channel, from Sources) sender {
 	maker := kinds()[c.Kind]
 	if maker == nil {
 		return broken(fmt.Errorf("unknown kind of channel %q", c.Kind))
@@ -141,7 +109,7 @@ var errNoWay = errors.New("it has neither a command nor a webhook")
 var errNoURL = errors.New("it has none of url, url_file and url_env")
 
 // address returns the address of a channel.
-func address(c Config, from Sources) (string, error) {
+func address(c settings.Channel, from Sources) (string, error) {
 	url, err := from.value("address", c.URL, c.URLFile, c.URLEnv)
 	if err == nil && url == "" {
 		err = errNoURL
@@ -150,7 +118,7 @@ func address(c Config, from Sources) (string, error) {
 }
 
 // addressOr is address for a service that has one address for everybody.
-func addressOr(usual string, c Config, from Sources) (string, error) {
+func addressOr(usual string, c settings.Channel, from Sources) (string, error) {
 	url, err := address(c, from)
 	if errors.Is(err, errNoURL) {
 		return usual, nil

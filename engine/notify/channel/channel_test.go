@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 func entry() notify.Entry {
@@ -36,12 +37,12 @@ func sources(t *testing.T, env map[string]string) Sources {
 	return Sources{Env: func(name string) string { return env[name] }, Home: t.TempDir()}
 }
 
-func send(t *testing.T, c Config, from Sources) error {
+func send(t *testing.T, c settings.Channel, from Sources) error {
 	t.Helper()
 	c.Name = "c"
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	return New([]Config{c}, from)[0].Send(ctx, entry())
+	return New([]settings.Channel{c}, from)[0].Send(ctx, entry())
 }
 
 // A receiver can check who sent a body, when, and that it is whole.
@@ -59,7 +60,7 @@ func TestWebhookIsSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now().Unix()
-	for _, c := range []Config{{Kind: "webhook", URL: s.URL, SecretFile: file}, {Kind: "webhook", URLEnv: "WHERE", SecretEnv: "SECRET"}} {
+	for _, c := range []settings.Channel{{Kind: "webhook", URL: s.URL, SecretFile: file}, {Kind: "webhook", URLEnv: "WHERE", SecretEnv: "SECRET"}} {
 		if err := send(t, c, sources(t, map[string]string{"WHERE": s.URL, "SECRET": secret})); err != nil {
 			t.Fatal(err)
 		}
@@ -95,13 +96,13 @@ func TestAnswersOfReceivers(t *testing.T) {
 	}{{200, true, false}, {204, true, false}, {302, false, true}, {400, false, true}, {404, false, true}, {408, false, false}, {429, false, false},
 		{500, false, false}, {503, false, false}} {
 		code = tt.code
-		err := send(t, Config{Kind: "slack", URL: s.URL + "/secret-path"}, sources(t, nil))
+		err := send(t, settings.Channel{Kind: "slack", URL: s.URL + "/secret-path"}, sources(t, nil))
 		if p := (*notify.Permanent)(nil); (err == nil) != tt.ok || errors.As(err, &p) != tt.forGood {
 			t.Errorf("%d: %v", tt.code, err)
 		}
 	}
 	s.Close()
-	if err := send(t, Config{Kind: "slack", URL: s.URL + "/secret-path"}, sources(t, nil)); err == nil || strings.Contains(err.Error(), "secret-path") {
+	if err := send(t, settings.Channel{Kind: "slack", URL: s.URL + "/secret-path"}, sources(t, nil)); err == nil || strings.Contains(err.Error(), "secret-path") {
 		t.Errorf("a server that is gone: %v", err)
 	}
 }
@@ -110,7 +111,7 @@ func TestAnswersOfReceivers(t *testing.T) {
 func TestNoProxyOfTheEnvironment(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	t.Setenv("http_proxy", "http://127.0.0.1:1")
-	p, err := newPoster(Config{URL: "https://hooks.example.com/x"}, sources(t, nil))
+	p, err := newPoster(settings.Channel{URL: "https://hooks.example.com/x"}, sources(t, nil))
 	if err != nil || p.client.Transport.(*http.Transport).Proxy != nil {
 		t.Errorf("the proxy is set, %v", err)
 	}
@@ -120,7 +121,7 @@ func TestSlackText(t *testing.T) {
 	var got map[string]any
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { json.NewDecoder(r.Body).Decode(&got) }))
 	defer s.Close()
-	if err := send(t, Config{Kind: "slack", URL: s.URL}, sources(t, nil)); err != nil {
+	if err := send(t, settings.Channel{Kind: "slack", URL: s.URL}, sources(t, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if text := fmt.Sprint(got["text"]); !strings.Contains(text, "&lt;!channel&gt; &amp; more") || !strings.Contains(text, "session: shop-1") {
@@ -137,22 +138,22 @@ func TestWhatCannotBeUsed(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct {
-		c    Config
+		c    settings.Channel
 		want string
 	}{
-		"plain HTTP":            {Config{Kind: "webhook", URL: "http://hooks.example.com/key"}, "must begin with https://"},
-		"another scheme":        {Config{Kind: "slack", URL: "file:///etc/passwd"}, "URL is not valid"},
-		"no address":            {Config{Kind: "slack"}, "none of url, url_file and url_env"},
-		"no variable":           {Config{Kind: "slack", URLEnv: "NOWHERE"}, "NOWHERE is not set"},
-		"a short secret":        {Config{Kind: "webhook", URL: "https://example.com", SecretFile: short}, "fewer than 16"},
-		"a relative path":       {Config{Kind: "slack", URLFile: "url"}, "not an absolute path"},
-		"mail without TLS":      {Config{Kind: "smtp", Host: "mail.example.com", Security: "none", From: "a@example.com"}, "only for a mail server on this machine"},
-		"a header in a sender":  {Config{Kind: "smtp", Host: "localhost", From: "a@example.com\r\nBcc: b@example.com"}, "from:"},
-		"a header in a target":  {Config{Kind: "smtp", Host: "localhost", From: "a@example.com", To: []string{"x\r\n@y"}}, "to:"},
-		"a program of the PATH": {Config{Kind: "desktop", Program: "notify-send"}, "not an absolute path"},
-		"no program":            {Config{Kind: "desktop", Program: filepath.Join(dir, "none")}, "none"},
-		"a folder":              {Config{Kind: "desktop", Program: dir}, "is not a program"},
-		"another kind":          {Config{Kind: "pigeon"}, `unknown kind of channel "pigeon"`},
+		"plain HTTP":            {settings.Channel{Kind: "webhook", URL: "http://hooks.example.com/key"}, "must begin with https://"},
+		"another scheme":        {settings.Channel{Kind: "slack", URL: "file:///etc/passwd"}, "URL is not valid"},
+		"no address":            {settings.Channel{Kind: "slack"}, "none of url, url_file and url_env"},
+		"no variable":           {settings.Channel{Kind: "slack", URLEnv: "NOWHERE"}, "NOWHERE is not set"},
+		"a short secret":        {settings.Channel{Kind: "webhook", URL: "https://example.com", SecretFile: short}, "fewer than 16"},
+		"a relative path":       {settings.Channel{Kind: "slack", URLFile: "url"}, "not an absolute path"},
+		"mail without TLS":      {settings.Channel{Kind: "smtp", Host: "mail.example.com", Security: "none", From: "a@example.com"}, "only for a mail server on this machine"},
+		"a header in a sender":  {settings.Channel{Kind: "smtp", Host: "localhost", From: "a@example.com\r\nBcc: b@example.com"}, "from:"},
+		"a header in a target":  {settings.Channel{Kind: "smtp", Host: "localhost", From: "a@example.com", To: []string{"x\r\n@y"}}, "to:"},
+		"a program of the PATH": {settings.Channel{Kind: "desktop", Program: "notify-send"}, "not an absolute path"},
+		"no program":            {settings.Channel{Kind: "desktop", Program: filepath.Join(dir, "none")}, "none"},
+		"a folder":              {settings.Channel{Kind: "desktop", Program: dir}, "is not a program"},
+		"another kind":          {settings.Channel{Kind: "pigeon"}, `unknown kind of channel "pigeon"`},
 	} {
 		err := send(t, tt.c, sources(t, nil))
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "/key") {
@@ -160,7 +161,7 @@ func TestWhatCannotBeUsed(t *testing.T) {
 		}
 	}
 	if runtime.GOOS != "windows" {
-		if err := send(t, Config{Kind: "webhook", URL: "https://example.com", SecretFile: open}, sources(t, nil)); err == nil {
+		if err := send(t, settings.Channel{Kind: "webhook", URL: "https://example.com", SecretFile: open}, sources(t, nil)); err == nil {
 			t.Error("a secret that others can read was taken")
 		}
 	}
@@ -168,7 +169,7 @@ func TestWhatCannotBeUsed(t *testing.T) {
 
 // mailServer is an SMTP server that takes one mail; with roots, it is encrypted once
 // STARTTLS was given.
-func mailServer(t *testing.T, cert *tls.Certificate) (port int, mails chan string) {
+func mailServer(t *testing.T, cert *tls.Certificate) (port int64, mails chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -182,7 +183,7 @@ func mailServer(t *testing.T, cert *tls.Certificate) (port int, mails chan strin
 			serveMail(conn, cert, mails)
 		}
 	}()
-	return listener.Addr().(*net.TCPAddr).Port, mails
+	return int64(listener.Addr().(*net.TCPAddr).Port), mails
 }
 
 func serveMail(conn net.Conn, cert *tls.Certificate, mails chan string) {
@@ -228,7 +229,7 @@ func serveMail(conn net.Conn, cert *tls.Certificate, mails chan string) {
 
 func TestMail(t *testing.T) {
 	port, mails := mailServer(t, nil)
-	c := Config{Kind: "smtp", Host: "127.0.0.1", Port: port, Security: "none", From: "reviewer <r@example.com>", To: []string{"ann@example.com"}}
+	c := settings.Channel{Kind: "smtp", Host: "127.0.0.1", Port: port, Security: "none", From: "reviewer <r@example.com>", To: []string{"ann@example.com"}}
 	if err := send(t, c, sources(t, nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +250,7 @@ func TestMailIsEncrypted(t *testing.T) {
 	web.Close()
 	cert := web.TLS.Certificates[0]
 	port, _ := mailServer(t, nil)
-	c := Config{Kind: "smtp", Host: "127.0.0.1", Port: port, From: "r@example.com", To: []string{"ann@example.com"}}
+	c := settings.Channel{Kind: "smtp", Host: "127.0.0.1", Port: port, From: "r@example.com", To: []string{"ann@example.com"}}
 	if err := send(t, c, sources(t, nil)); err == nil || !strings.Contains(err.Error(), "encrypt the connection") {
 		t.Errorf("without STARTTLS: %v", err)
 	}
@@ -281,7 +282,7 @@ func TestDesktop(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nprintf '%s\\n' \"$@\" > "+dir+"/shown\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := send(t, Config{Kind: "desktop", Program: program}, sources(t, nil)); err != nil {
+	if err := send(t, settings.Channel{Kind: "desktop", Program: program}, sources(t, nil)); err != nil {
 		t.Fatal(err)
 	}
 	shown, err := os.ReadFile(filepath.Join(dir, "shown"))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // command runs a program with an entry as JSON on its standard input. No shell is used.
@@ -23,7 +24,7 @@ type command struct {
 	env  []string
 }
 
-func newCommand(k Kind, from Sources) (notify.Channel, error) {
+func newCommand(name string, k settings.Kind, from Sources) (notify.Channel, error) {
 	program := k.Command[0]
 	if !filepath.IsAbs(program) {
 		return nil, fmt.Errorf("%s is not an absolute path", program)
@@ -32,7 +33,7 @@ func newCommand(k Kind, from Sources) (notify.Channel, error) {
 		return nil, err
 	}
 	env, err := environment(k.Env, from)
-	return &command{k.Name, k.Command, env}, err
+	return &command{name, k.Command, env}, err
 }
 
 // runnable refuses what is not a program, and one that others may change.

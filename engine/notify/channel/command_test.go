@@ -17,6 +17,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine/await"
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 func script(t *testing.T, text string) string {
@@ -32,9 +33,9 @@ func paged() notify.Entry {
 	return notify.Entry{V: 1, ID: "own-0123-4", Kind: notify.KindIntervention, Own: "page", Title: "x"}
 }
 
-func program(t *testing.T, k Kind, env map[string]string) notify.Program {
+func program(t *testing.T, k settings.Kind, env map[string]string) notify.Program {
 	t.Helper()
-	p, ok := Own(map[string]Kind{"page": k}, sources(t, env))["page"].(notify.Program)
+	p, ok := Own(map[string]settings.Kind{"page": k}, sources(t, env))["page"].(notify.Program)
 	if !ok {
 		t.Fatal("it is not a program")
 	}
@@ -45,7 +46,7 @@ func program(t *testing.T, k Kind, env map[string]string) notify.Program {
 func TestCommand(t *testing.T) {
 	t.Setenv("LD_PRELOAD", "/srv/agent.so")
 	path := script(t, `printf '%s|' "$@"; env | sort | tr '\n' ' '; cat`)
-	p := program(t, Kind{Command: []string{path, "a b", "$HOME;ls"}, Env: []string{"PAGER_TOKEN"}}, map[string]string{"PAGER_TOKEN": "t", "OTHER": "o", "LANG": "C"})
+	p := program(t, settings.Kind{Command: []string{path, "a b", "$HOME;ls"}, Env: []string{"PAGER_TOKEN"}}, map[string]string{"PAGER_TOKEN": "t", "OTHER": "o", "LANG": "C"})
 	out, exit, err := p.Run(t.Context(), paged())
 	if err != nil || exit == nil || *exit != 0 {
 		t.Fatalf("%q, %v, %v", out, exit, err)
@@ -65,7 +66,7 @@ func TestCommand(t *testing.T) {
 }
 
 func TestCommandThatFails(t *testing.T) {
-	out, exit, err := program(t, Kind{Command: []string{script(t, "yes | head -c 100000; exit 3")}}, nil).Run(t.Context(), paged())
+	out, exit, err := program(t, settings.Kind{Command: []string{script(t, "yes | head -c 100000; exit 3")}}, nil).Run(t.Context(), paged())
 	if err == nil || exit == nil || *exit != 3 || len(out) != maxOutput || !strings.Contains(err.Error(), "page ended with exit code 3") {
 		t.Errorf("%d bytes, %v, %v", len(out), exit, err)
 	}
@@ -82,12 +83,12 @@ func TestCommandThatHangs(t *testing.T) {
 		})
 		cancel()
 	}()
-	_, exit, err := program(t, Kind{Command: []string{script(t, "sleep 60 & echo $! > "+pid+"; wait")}}, nil).Run(ctx, paged())
+	_, exit, err := program(t, settings.Kind{Command: []string{script(t, "sleep 60 & echo $! > "+pid+"; wait")}}, nil).Run(ctx, paged())
 	if err == nil || exit != nil { // else it ended by itself
 		t.Errorf("%v, %v", exit, err)
 	}
 	ended(t, pid)
-	_, exit, err = program(t, Kind{Command: []string{script(t, "sleep 60 & echo $! > "+pid)}}, nil).Run(t.Context(), paged())
+	_, exit, err = program(t, settings.Kind{Command: []string{script(t, "sleep 60 & echo $! > "+pid)}}, nil).Run(t.Context(), paged())
 	if err != nil || exit == nil || *exit != 0 {
 		t.Errorf("a program that leaves a child: %v, %v", exit, err)
 	}
@@ -127,18 +128,18 @@ func TestKindsThatCannotBeUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
-		k    Kind
+		k    settings.Kind
 		want string
 	}{
-		"a relative path": {Kind{Command: []string{"page"}}, "not an absolute path"},
-		"nothing there":   {Kind{Command: []string{"/nowhere/page"}}, "no such file"},
-		"a folder":        {Kind{Command: []string{"/"}}, "is not a program"},
-		"of everybody":    {Kind{Command: []string{open}}, "can be changed by others"},
-		"no variable":     {Kind{Command: []string{script(t, "")}, Env: []string{"NOWHERE"}}, "NOWHERE is not set"},
-		"plain HTTP":      {Kind{Webhook: "http://hooks.example.com/key"}, "must begin with https://"},
-		"nothing":         {Kind{}, "neither a command nor a webhook"},
+		"a relative path": {settings.Kind{Command: []string{"page"}}, "not an absolute path"},
+		"nothing there":   {settings.Kind{Command: []string{"/nowhere/page"}}, "no such file"},
+		"a folder":        {settings.Kind{Command: []string{"/"}}, "is not a program"},
+		"of everybody":    {settings.Kind{Command: []string{open}}, "can be changed by others"},
+		"no variable":     {settings.Kind{Command: []string{script(t, "")}, Env: []string{"NOWHERE"}}, "NOWHERE is not set"},
+		"plain HTTP":      {settings.Kind{Webhook: "http://hooks.example.com/key"}, "must begin with https://"},
+		"nothing":         {settings.Kind{}, "neither a command nor a webhook"},
 	} {
-		c := Own(map[string]Kind{"page": tt.k}, sources(t, nil))["page"]
+		c := Own(map[string]settings.Kind{"page": tt.k}, sources(t, nil))["page"]
 		if err := c.Send(t.Context(), paged()); err == nil || !strings.Contains(err.Error(), tt.want) || c.Name() != "page" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -153,7 +154,7 @@ func TestOwnWebhook(t *testing.T) {
 		body, _ = io.ReadAll(r.Body)
 	}))
 	defer s.Close()
-	c := Own(map[string]Kind{"page": {WebhookEnv: "WHERE", SecretEnv: "SECRET"}}, sources(t, map[string]string{"WHERE": s.URL, "SECRET": "a secret of 24 letters.."}))["page"]
+	c := Own(map[string]settings.Kind{"page": {WebhookEnv: "WHERE", SecretEnv: "SECRET"}}, sources(t, map[string]string{"WHERE": s.URL, "SECRET": "a secret of 24 letters.."}))["page"]
 	if err := c.Send(t.Context(), paged()); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // desktop shows a notification on this machine's screen, with the program that the
@@ -23,7 +24,7 @@ type desktop struct {
 	env     []string
 }
 
-func newDesktop(c Config, from Sources) (sender, error) {
+func newDesktop(c settings.Channel, from Sources) (sender, error) {
 	program := cmp.Or(c.Program, usualProgram(runtime.GOOS, from.Env("SystemRoot")))
 	if !filepath.IsAbs(program) {
 		return nil, fmt.Errorf("%s is not an absolute path", program)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 var updateFields = flag.Bool("update-fields", false, "write the table of docs/notifications.md")
@@ -60,8 +61,8 @@ func TestFields(t *testing.T) {
 
 func mailed(t *testing.T) string {
 	port, mails := mailServer(t, nil)
-	c := Config{Kind: "smtp", Host: "127.0.0.1", Port: port, Security: "none", From: "r@example.com", To: []string{"ann@example.com"}}
-	if err := New([]Config{c}, sources(t, nil))[0].Send(t.Context(), wordy()); err != nil {
+	c := settings.Channel{Kind: "smtp", Host: "127.0.0.1", Port: port, Security: "none", From: "r@example.com", To: []string{"ann@example.com"}}
+	if err := New([]settings.Channel{c}, sources(t, nil))[0].Send(t.Context(), wordy()); err != nil {
 		t.Fatal(err)
 	}
 	head, body, _ := strings.Cut(<-mails, "\r\n\r\n")
@@ -78,7 +79,7 @@ func displayed(t *testing.T) string {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nprintf '%s\\n' \"$@\" > "+dir+"/shown\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := New([]Config{{Kind: "desktop", Program: program}}, sources(t, nil))[0].Send(t.Context(), wordy()); err != nil {
+	if err := New([]settings.Channel{{Kind: "desktop", Program: program}}, sources(t, nil))[0].Send(t.Context(), wordy()); err != nil {
 		t.Fatal(err)
 	}
 	shown, err := os.ReadFile(filepath.Join(dir, "shown"))

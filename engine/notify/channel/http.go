@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // poster sends documents to an address: over TLS, or to this machine. It follows no
@@ -24,7 +25,7 @@ type poster struct {
 	client *http.Client
 }
 
-func newPoster(c Config, from Sources) (*poster, error) {
+func newPoster(c settings.Channel, from Sources) (*poster, error) {
 	to, err := address(c, from)
 	if err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ func newPoster(c Config, from Sources) (*poster, error) {
 }
 
 // posterTo is newPoster for an address that is not in the settings, or not in this form.
-func posterTo(to string, c Config) (*poster, error) {
+func posterTo(to string, c settings.Channel) (*poster, error) {
 	if err := secure(to); err != nil {
 		return nil, err
 	}

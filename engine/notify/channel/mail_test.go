@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // mailDialog is a mail server that answers each command as a test says; by default it accepts it.
-func mailDialog(t *testing.T, answers map[string]string) (port int) {
+func mailDialog(t *testing.T, answers map[string]string) (port int64) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -29,7 +30,7 @@ func mailDialog(t *testing.T, answers map[string]string) (port int) {
 			go converse(conn, answers)
 		}
 	}()
-	return listener.Addr().(*net.TCPAddr).Port
+	return int64(listener.Addr().(*net.TCPAddr).Port)
 }
 
 func converse(conn net.Conn, answers map[string]string) {
@@ -108,13 +109,13 @@ func TestAnswersOfMailServers(t *testing.T) {
 	} {
 		t.Run(tt.to+" "+tt.answer, func(t *testing.T) {
 			t.Parallel()
-			c := Config{Name: "c", Kind: "smtp", Host: "127.0.0.1", Port: mailDialog(t, map[string]string{tt.to: tt.answer}), Security: "none",
+			c := settings.Channel{Name: "c", Kind: "smtp", Host: "127.0.0.1", Port: mailDialog(t, map[string]string{tt.to: tt.answer}), Security: "none",
 				User: "u", SecretEnv: "PASSWORD", From: "r@example.com", To: []string{"ann@example.com", "bob@example.com"}}
 			limit := time.Minute
 			if tt.answer == "hang" || tt.answer == "endless" {
 				limit = time.Second
 			}
-			err := notify.Send(t.Context(), New([]Config{c}, sources(t, map[string]string{"PASSWORD": "not-a-real-password"}))[0], request(), limit)
+			err := notify.Send(t.Context(), New([]settings.Channel{c}, sources(t, map[string]string{"PASSWORD": "not-a-real-password"}))[0], request(), limit)
 			if got := kindOf(err); got != tt.want {
 				t.Errorf("%s (%.200s), want %s", got, fmt.Sprint(err), tt.want)
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // ntfy publishes to a topic of a server of ntfy, as JSON: headers would need another encoding.
@@ -20,7 +21,7 @@ type ntfy struct {
 
 var errTopic = errors.New("its URL must be that of a topic, such as https://ntfy.example.com/my-topic")
 
-func newNtfy(c Config, from Sources) (sender, error) {
+func newNtfy(c settings.Channel, from Sources) (sender, error) {
 	where, err := address(c, from)
 	if err != nil {
 		return nil, err

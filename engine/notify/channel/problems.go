@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // Problem is something about a channel that a person should change.
@@ -20,7 +21,7 @@ type Problem struct {
 
 // Problems finds what keeps channels from being used, and what a person probably did not intend.
 // Nothing is sent.
-func Problems(list []Config, from Sources) []Problem {
+func Problems(list []settings.Channel, from Sources) []Problem {
 	var found []Problem
 	seen := map[string]bool{}
 	for _, c := range list {
@@ -39,9 +40,9 @@ func Problems(list []Config, from Sources) []Problem {
 	return append(found, order(list)...)
 }
 
-func doubts(c Config) []Problem {
+func doubts(c settings.Channel) []Problem {
 	var found []Problem
-	if _, err := c.Quiet.parse(); err != nil {
+	if _, err := parseQuiet(c.Quiet); err != nil {
 		found = append(found, Problem{Channel: c.Name, Text: err.Error() + "; until then it has no quiet hours"})
 	}
 	if secret := []string{"slack", "ntfy"}; slices.Contains(secret, c.Kind) && c.URL != "" && cmp.Or(c.SecretFile, c.SecretEnv) == "" {
@@ -52,15 +53,15 @@ func doubts(c Config) []Problem {
 }
 
 // order finds channels that are notified second although no channel is notified first.
-func order(list []Config) []Problem {
-	asked := slices.DeleteFunc(slices.Clone(list), func(c Config) bool { return !slices.Contains(c.About, notify.AboutApprovals) })
-	if len(asked) == 0 || slices.ContainsFunc(asked, func(c Config) bool { return c.After == 0 }) {
+func order(list []settings.Channel) []Problem {
+	asked := slices.DeleteFunc(slices.Clone(list), func(c settings.Channel) bool { return !slices.Contains(c.About, notify.AboutApprovals) })
+	if len(asked) == 0 || slices.ContainsFunc(asked, func(c settings.Channel) bool { return c.AfterSeconds == 0 }) {
 		return nil
 	}
 	return []Problem{{Channel: asked[0].Name, Text: fmt.Sprintf("each channel for approvals has after_seconds, so %s is notified at once; "+
 		"remove after_seconds from the one that comes first", first(asked))}}
 }
 
-func first(list []Config) string {
-	return slices.MinFunc(list, func(a, b Config) int { return cmp.Compare(a.After, b.After) }).Name
+func first(list []settings.Channel) string {
+	return slices.MinFunc(list, func(a, b settings.Channel) int { return cmp.Compare(a.AfterSeconds, b.AfterSeconds) }).Name
 }

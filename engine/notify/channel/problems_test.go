@@ -10,6 +10,7 @@ import (
 	_ "time/tzdata"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // Each problem is one that a person can repair, with what to do.
@@ -21,17 +22,17 @@ func TestProblems(t *testing.T) {
 	}
 	asked := []string{notify.AboutApprovals}
 	for name, tt := range map[string]struct {
-		list []Config
+		list []settings.Channel
 		want string // empty: none
 	}{
-		"none":              {[]Config{{Name: "a", Kind: "webhook", URL: "https://hooks.example.com/x"}}, ""},
-		"a missing file":    {[]Config{{Name: "a", Kind: "slack", URLFile: filepath.Join(dir, "none")}}, "a: address: open"},
-		"a missing name":    {[]Config{{Name: "a", Kind: "telegram", To: asked, SecretEnv: "NOWHERE"}}, "NOWHERE is not set"},
-		"of two layers":     {[]Config{{Name: "a", Kind: "webhook", URL: "https://x"}, {Name: "a", Kind: "desktop"}}, "give this one another name"},
-		"an address inline": {[]Config{{Name: "a", Kind: "slack", URL: "https://hooks.example.com/key"}}, "name that file in url_file"},
-		"a zone":            {[]Config{{Name: "a", Kind: "webhook", URL: "https://x", Quiet: Quiet{"22:00", "07:00", "Nowhere", nil}}}, "until then it has no quiet hours"},
-		"only second":       {[]Config{{Name: "a", Kind: "webhook", URL: "https://x", About: asked, After: 60}}, "remove after_seconds from the one that comes first"},
-		"first and second": {[]Config{{Name: "a", Kind: "webhook", URL: "https://x", About: asked, After: 60},
+		"none":              {[]settings.Channel{{Name: "a", Kind: "webhook", URL: "https://hooks.example.com/x"}}, ""},
+		"a missing file":    {[]settings.Channel{{Name: "a", Kind: "slack", URLFile: filepath.Join(dir, "none")}}, "a: address: open"},
+		"a missing name":    {[]settings.Channel{{Name: "a", Kind: "telegram", To: asked, SecretEnv: "NOWHERE"}}, "NOWHERE is not set"},
+		"of two layers":     {[]settings.Channel{{Name: "a", Kind: "webhook", URL: "https://x"}, {Name: "a", Kind: "desktop"}}, "give this one another name"},
+		"an address inline": {[]settings.Channel{{Name: "a", Kind: "slack", URL: "https://hooks.example.com/key"}}, "name that file in url_file"},
+		"a zone":            {[]settings.Channel{{Name: "a", Kind: "webhook", URL: "https://x", Quiet: settings.Quiet{From: "22:00", To: "07:00", Zone: "Nowhere"}}}, "until then it has no quiet hours"},
+		"only second":       {[]settings.Channel{{Name: "a", Kind: "webhook", URL: "https://x", About: asked, AfterSeconds: 60}}, "remove after_seconds from the one that comes first"},
+		"first and second": {[]settings.Channel{{Name: "a", Kind: "webhook", URL: "https://x", About: asked, AfterSeconds: 60},
 			{Name: "b", Kind: "webhook", URL: "https://x", About: asked}}, ""},
 	} {
 		var got []string
@@ -44,7 +45,7 @@ func TestProblems(t *testing.T) {
 		}
 	}
 	if runtime.GOOS != "windows" {
-		got := Problems([]Config{{Name: "a", Kind: "webhook", URL: "https://x", SecretFile: open}}, sources(t, nil))
+		got := Problems([]settings.Channel{{Name: "a", Kind: "webhook", URL: "https://x", SecretFile: open}}, sources(t, nil))
 		if len(got) != 1 || !got[0].Broken {
 			t.Errorf("a file that others can read: %+v", got)
 		}
@@ -52,8 +53,8 @@ func TestProblems(t *testing.T) {
 }
 
 func TestSchedules(t *testing.T) {
-	quiet := Quiet{From: "22:00", To: "07:30", Zone: "Europe/Berlin", Days: []string{"fri", "sat"}}
-	got := Schedules([]Config{{Name: "a", About: []string{"approvals"}, After: 60, Digest: 30, PerHour: 5, Quiet: quiet}, {Name: "a"}, {Name: "b"}})
+	quiet := settings.Quiet{From: "22:00", To: "07:30", Zone: "Europe/Berlin", Days: []string{"fri", "sat"}}
+	got := Schedules([]settings.Channel{{Name: "a", About: []string{"approvals"}, AfterSeconds: 60, DigestSeconds: 30, PerHour: 5, Quiet: quiet}, {Name: "a"}, {Name: "b"}})
 	a := got["a"]
 	if fmt.Sprint(a.About, a.After, a.Digest, a.PerHour, a.Quiet.From, a.Quiet.To, a.Quiet.Zone, a.Quiet.Days) !=
 		"[approvals] 1m0s 30s 5 1320 450 Europe/Berlin [Friday Saturday]" {
@@ -62,9 +63,9 @@ func TestSchedules(t *testing.T) {
 	if b := got["b"]; len(got) != 2 || b.About != nil || b.Quiet.To != 0 {
 		t.Errorf("%+v", got)
 	}
-	for name, q := range map[string]Quiet{"no time": {From: "x", To: "07:00"}, "one time": {From: "22:00"}, "the same": {From: "07:00", To: "07:00"},
+	for name, q := range map[string]settings.Quiet{"no time": {From: "x", To: "07:00"}, "one time": {From: "22:00"}, "the same": {From: "07:00", To: "07:00"},
 		"a day": {From: "22:00", To: "07:00", Days: []string{"someday"}}} {
-		if _, err := q.parse(); err == nil {
+		if _, err := parseQuiet(q); err == nil {
 			t.Errorf("%s: %+v was taken", name, q)
 		}
 	}

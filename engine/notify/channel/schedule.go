@@ -7,36 +7,30 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
-
-// Quiet is the setting quiet of a channel.
-type Quiet struct {
-	From string   `json:"from"`
-	To   string   `json:"to"`
-	Zone string   `json:"zone"`
-	Days []string `json:"days"`
-}
 
 // Schedules returns what each channel gets, and when. A channel whose quiet hours are wrong
 // has none: too many messages are better than none, and Problems reports it.
-func Schedules(list []Config) map[string]notify.Schedule {
+func Schedules(list []settings.Channel) map[string]notify.Schedule {
 	all := map[string]notify.Schedule{}
 	for _, c := range list {
 		if _, seen := all[c.Name]; seen {
 			continue // of two layers, the first one's
 		}
-		quiet, err := c.Quiet.parse()
+		quiet, err := parseQuiet(c.Quiet)
 		if err != nil {
 			quiet = notify.Quiet{}
 		}
-		all[c.Name] = notify.Schedule{About: c.About, After: seconds(c.After), Digest: seconds(c.Digest), PerHour: c.PerHour, Quiet: quiet}
+		all[c.Name] = notify.Schedule{About: c.About, After: seconds(c.AfterSeconds),
+			Digest: seconds(c.DigestSeconds), PerHour: int(c.PerHour), Quiet: quiet}
 	}
 	return all
 }
 
-func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
-func (q Quiet) parse() (notify.Quiet, error) {
+func parseQuiet(q settings.Quiet) (notify.Quiet, error) {
 	var parsed notify.Quiet
 	if q.From == "" && q.To == "" {
 		return parsed, nil

@@ -17,6 +17,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 const (
@@ -27,26 +28,28 @@ const (
 // service is a server on loopback that speaks the documented API of a kind of channel.
 type service struct {
 	kind   string
-	config func(base string) Config
+	config func(base string) settings.Channel
 	serve  func(w http.ResponseWriter, r *http.Request) (seen string, err error) // answers as documented; the text that a person sees
 	reads  bool                                                                  // the answer's body matters
 }
 
 func services() []service {
 	return []service{
-		{"webhook", func(base string) Config { return Config{Kind: "webhook", URL: base + "/secret-path", SecretEnv: "KEY"} }, serveWebhook, false},
-		{"slack", func(base string) Config { return Config{Kind: "slack", URLEnv: "WHERE"} }, serveSlackWebhook, false},
-		{"slack with a token", func(base string) Config {
-			return Config{Kind: "slack", URLEnv: "WHERE", SecretEnv: "TOKEN", To: []string{"C0123456789"}}
+		{"webhook", func(base string) settings.Channel {
+			return settings.Channel{Kind: "webhook", URL: base + "/secret-path", SecretEnv: "KEY"}
+		}, serveWebhook, false},
+		{"slack", func(base string) settings.Channel { return settings.Channel{Kind: "slack", URLEnv: "WHERE"} }, serveSlackWebhook, false},
+		{"slack with a token", func(base string) settings.Channel {
+			return settings.Channel{Kind: "slack", URLEnv: "WHERE", SecretEnv: "TOKEN", To: []string{"C0123456789"}}
 		}, serveSlackAPI, true},
-		{"ntfy", func(base string) Config {
-			return Config{Kind: "ntfy", URL: base + "/base/secret-path", SecretEnv: "TOKEN"}
+		{"ntfy", func(base string) settings.Channel {
+			return settings.Channel{Kind: "ntfy", URL: base + "/base/secret-path", SecretEnv: "TOKEN"}
 		}, serveNtfy, true},
-		{"telegram", func(base string) Config {
-			return Config{Kind: "telegram", URL: base, SecretEnv: "BOT", To: []string{"-1001234"}}
+		{"telegram", func(base string) settings.Channel {
+			return settings.Channel{Kind: "telegram", URL: base, SecretEnv: "BOT", To: []string{"-1001234"}}
 		}, serveTelegram, true},
-		{"sms", func(base string) Config {
-			return Config{Kind: "sms", URL: base + "/messages/{to}?key={secret}", SecretEnv: "TOKEN", To: []string{"+49 151"}, Method: "PUT",
+		{"sms", func(base string) settings.Channel {
+			return settings.Channel{Kind: "sms", URL: base + "/messages/{to}?key={secret}", SecretEnv: "TOKEN", To: []string{"+49 151"}, Method: "PUT",
 				Headers: map[string]string{"X-Key": "{secret}"}, Body: `{"text": "{text}", "to": ["{to}"]}`, Expect: `"queued"`}
 		}, serveSMS, true},
 	}
@@ -190,7 +193,7 @@ func try(t *testing.T, s service, h http.Handler, e notify.Entry, limit time.Dur
 	c := s.config(server.URL)
 	c.Name = "c"
 	from := sources(t, map[string]string{"WHERE": server.URL + "/secret-path", "TOKEN": apiToken, "BOT": botToken, "KEY": "a key of at least 16 letters"})
-	err := notify.Send(context.Background(), New([]Config{c}, from)[0], e, limit)
+	err := notify.Send(context.Background(), New([]settings.Channel{c}, from)[0], e, limit)
 	if err != nil {
 		for _, secret := range []string{"secret-path", botToken, apiToken} {
 			if strings.Contains(err.Error(), secret) {
@@ -414,25 +417,25 @@ func TestSMSTemplates(t *testing.T) {
 	e.Title, e.Next = `a"b&c=d<e> ü+{to}`, "x"
 	const said = `a"b&c=d<e> ü+{to}; x`
 	for name, tt := range map[string]struct {
-		c    Config
+		c    settings.Channel
 		want string
 		in   func() string
 	}{
-		"a form":      {Config{URL: "/send", Body: "to={to}&text={text}&key={secret}"}, said, func() string { v, _ := url.ParseQuery(body); return v.Get("text") }},
-		"an address":  {Config{URL: "/send?to={to}&text={text}", Method: "GET"}, said, func() string { return got.URL.Query().Get("text") }},
-		"a path":      {Config{URL: "/send/{text}", Method: "GET"}, "/send/" + said, func() string { return got.URL.Path }},
-		"JSON":        {Config{URL: "/send", Body: `{"t": "{text}"}`}, said, func() string { var m map[string]string; json.Unmarshal([]byte(body), &m); return m["t"] }},
-		"XML":         {Config{URL: "/send", Body: "<t>{text}</t>", Headers: map[string]string{"content-type": "text/xml"}}, "<t>a&quot;b&amp;c=d&lt;e&gt; ü+{to}; x</t>", func() string { return body }},
-		"plain":       {Config{URL: "/send", Body: "{text}", Headers: map[string]string{"Content-Type": "text/plain"}}, said, func() string { return body }},
-		"shorter":     {Config{URL: "/send", Body: "{text}", Length: 10, Headers: map[string]string{"Content-Type": "text/plain"}}, `a"b&c=d<e…`, func() string { return body }},
-		"Basic":       {Config{URL: "/send", Body: "text={text}", User: "u"}, "Basic dTpub3QtYS1yZWFsLXRva2VuLW9mLWFuLWFwcA==", func() string { return got.Header.Get("Authorization") }},
-		"no dot-dots": {Config{URL: "/a/{to}/{text}", Method: "GET", To: []string{"../../x"}}, "/a/..%2F..%2Fx/", func() string { return got.RequestURI[:len("/a/..%2F..%2Fx/")] }},
+		"a form":      {settings.Channel{URL: "/send", Body: "to={to}&text={text}&key={secret}"}, said, func() string { v, _ := url.ParseQuery(body); return v.Get("text") }},
+		"an address":  {settings.Channel{URL: "/send?to={to}&text={text}", Method: "GET"}, said, func() string { return got.URL.Query().Get("text") }},
+		"a path":      {settings.Channel{URL: "/send/{text}", Method: "GET"}, "/send/" + said, func() string { return got.URL.Path }},
+		"JSON":        {settings.Channel{URL: "/send", Body: `{"t": "{text}"}`}, said, func() string { var m map[string]string; json.Unmarshal([]byte(body), &m); return m["t"] }},
+		"XML":         {settings.Channel{URL: "/send", Body: "<t>{text}</t>", Headers: map[string]string{"content-type": "text/xml"}}, "<t>a&quot;b&amp;c=d&lt;e&gt; ü+{to}; x</t>", func() string { return body }},
+		"plain":       {settings.Channel{URL: "/send", Body: "{text}", Headers: map[string]string{"Content-Type": "text/plain"}}, said, func() string { return body }},
+		"shorter":     {settings.Channel{URL: "/send", Body: "{text}", Length: 10, Headers: map[string]string{"Content-Type": "text/plain"}}, `a"b&c=d<e…`, func() string { return body }},
+		"Basic":       {settings.Channel{URL: "/send", Body: "text={text}", User: "u"}, "Basic dTpub3QtYS1yZWFsLXRva2VuLW9mLWFuLWFwcA==", func() string { return got.Header.Get("Authorization") }},
+		"no dot-dots": {settings.Channel{URL: "/a/{to}/{text}", Method: "GET", To: []string{"../../x"}}, "/a/..%2F..%2Fx/", func() string { return got.RequestURI[:len("/a/..%2F..%2Fx/")] }},
 	} {
 		tt.c.Kind, tt.c.URL, tt.c.SecretEnv = "sms", server.URL+tt.c.URL, "TOKEN"
 		if tt.c.To == nil {
 			tt.c.To = []string{"+49151"}
 		}
-		c := New([]Config{tt.c}, sources(t, map[string]string{"TOKEN": apiToken}))[0]
+		c := New([]settings.Channel{tt.c}, sources(t, map[string]string{"TOKEN": apiToken}))[0]
 		if err := c.Send(t.Context(), e); err != nil || tt.in() != tt.want {
 			t.Errorf("%s: %v, %q, want %q", name, err, tt.in(), tt.want)
 		}
@@ -443,23 +446,23 @@ func TestSMSTemplates(t *testing.T) {
 func TestServicesThatCannotBeUsed(t *testing.T) {
 	one := []string{"x"}
 	for name, tt := range map[string]struct {
-		c    Config
+		c    settings.Channel
 		want string
 	}{
-		"ntfy without a topic":     {Config{Kind: "ntfy", URL: "https://ntfy.example.com/"}, "must be that of a topic"},
-		"ntfy with another topic":  {Config{Kind: "ntfy", URL: "https://ntfy.example.com/a b"}, "must be that of a topic"},
-		"ntfy over HTTP":           {Config{Kind: "ntfy", URL: "http://ntfy.example.com/key"}, "must begin with https://"},
-		"telegram without a token": {Config{Kind: "telegram", To: one}, "give it in secret_file or secret_env"},
-		"a token with a path":      {Config{Kind: "telegram", To: one, SecretEnv: "PATH_IN_TOKEN"}, "not the token of a Telegram bot"},
-		"telegram without a chat":  {Config{Kind: "telegram", SecretEnv: "BOT"}, "the id of one chat"},
-		"slack without a channel":  {Config{Kind: "slack", SecretEnv: "TOKEN"}, "the id of one Slack channel"},
-		"sms for two":              {Config{Kind: "sms", URL: "https://example.com", Body: "{text}", To: []string{"1", "2"}}, "give each person a channel"},
-		"sms without a text":       {Config{Kind: "sms", URL: "https://example.com", Body: "{to}", To: one}, "contains {text}"},
-		"an unknown placeholder":   {Config{Kind: "sms", URL: "https://example.com", Body: "{text} {from}", To: one}, "known are {to}, {text}, {id} and {secret}"},
-		"a server of the request":  {Config{Kind: "sms", URL: "https://{to}.example.com/", Body: "{text}", To: one}, "in the host name"},
-		"a text in a header":       {Config{Kind: "sms", URL: "https://example.com", Headers: map[string]string{"T": "{text}"}, To: one}, "put it into the body or the URL"},
-		"JSON without quotes":      {Config{Kind: "sms", URL: "https://example.com", Body: `{"t": {text}}`, To: one}, "write placeholders between quotes"},
-		"a header in a number":     {Config{Kind: "sms", URL: "http://127.0.0.1:9", Body: "{text}", Headers: map[string]string{"T": "{to}"}, To: []string{"1\r\nX: y"}}, "invalid header"},
+		"ntfy without a topic":     {settings.Channel{Kind: "ntfy", URL: "https://ntfy.example.com/"}, "must be that of a topic"},
+		"ntfy with another topic":  {settings.Channel{Kind: "ntfy", URL: "https://ntfy.example.com/a b"}, "must be that of a topic"},
+		"ntfy over HTTP":           {settings.Channel{Kind: "ntfy", URL: "http://ntfy.example.com/key"}, "must begin with https://"},
+		"telegram without a token": {settings.Channel{Kind: "telegram", To: one}, "give it in secret_file or secret_env"},
+		"a token with a path":      {settings.Channel{Kind: "telegram", To: one, SecretEnv: "PATH_IN_TOKEN"}, "not the token of a Telegram bot"},
+		"telegram without a chat":  {settings.Channel{Kind: "telegram", SecretEnv: "BOT"}, "the id of one chat"},
+		"slack without a channel":  {settings.Channel{Kind: "slack", SecretEnv: "TOKEN"}, "the id of one Slack channel"},
+		"sms for two":              {settings.Channel{Kind: "sms", URL: "https://example.com", Body: "{text}", To: []string{"1", "2"}}, "give each person a channel"},
+		"sms without a text":       {settings.Channel{Kind: "sms", URL: "https://example.com", Body: "{to}", To: one}, "contains {text}"},
+		"an unknown placeholder":   {settings.Channel{Kind: "sms", URL: "https://example.com", Body: "{text} {from}", To: one}, "known are {to}, {text}, {id} and {secret}"},
+		"a server of the request":  {settings.Channel{Kind: "sms", URL: "https://{to}.example.com/", Body: "{text}", To: one}, "in the host name"},
+		"a text in a header":       {settings.Channel{Kind: "sms", URL: "https://example.com", Headers: map[string]string{"T": "{text}"}, To: one}, "put it into the body or the URL"},
+		"JSON without quotes":      {settings.Channel{Kind: "sms", URL: "https://example.com", Body: `{"t": {text}}`, To: one}, "write placeholders between quotes"},
+		"a header in a number":     {settings.Channel{Kind: "sms", URL: "http://127.0.0.1:9", Body: "{text}", Headers: map[string]string{"T": "{to}"}, To: []string{"1\r\nX: y"}}, "invalid header"},
 	} {
 		err := send(t, tt.c, sources(t, map[string]string{"BOT": botToken, "TOKEN": apiToken, "PATH_IN_TOKEN": "1:a/../../x"}))
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "/key") {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // slack posts to an incoming webhook of Slack, or of a service with the same form; with a token, it calls
@@ -21,7 +22,7 @@ type slack struct {
 
 const slackAPI = "https://slack.com/api/chat.postMessage"
 
-func newSlack(c Config, from Sources) (sender, error) {
+func newSlack(c settings.Channel, from Sources) (sender, error) {
 	token, err := from.value("token", "", c.SecretFile, c.SecretEnv)
 	if err != nil {
 		return nil, err

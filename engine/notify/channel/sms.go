@@ -13,19 +13,20 @@ import (
 	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // sms calls the HTTP API of a service that sends short messages. The settings have the call as a template:
 // method, address, headers and body, with {to}, {text}, {id} and {secret}.
 type sms struct {
 	to      *poster // its url is the template
-	c       Config
+	c       settings.Channel
 	secret  string
 	escape  func(string) string // for the body
 	content string              // its type
 }
 
-func newSMS(c Config, from Sources) (sender, error) {
+func newSMS(c settings.Channel, from Sources) (sender, error) {
 	where, err := address(c, from)
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func (s *sms) check(where string) error {
 }
 
 func (s *sms) values(e notify.Entry) map[string]string {
-	text := short(e, cmp.Or(s.c.Length, usualSMS))
+	text := short(e, cmp.Or(int(s.c.Length), usualSMS))
 	return map[string]string{"{to}": s.c.To[0], "{text}": text, "{id}": e.ID, "{secret}": s.secret}
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // mailer sends e-mail over SMTP, encrypted unless the server is this machine.
@@ -30,13 +31,13 @@ type mailer struct {
 	roots          *tls.Config // tests replace it
 }
 
-func newSMTP(c Config, from Sources) (sender, error) {
+func newSMTP(c settings.Channel, from Sources) (sender, error) {
 	m := &mailer{host: c.Host, security: cmp.Or(c.Security, "starttls"), user: c.User}
 	port := cmp.Or(c.Port, 587)
 	if c.Port == 0 && m.security == "tls" {
 		port = 465
 	}
-	m.address = net.JoinHostPort(c.Host, strconv.Itoa(port))
+	m.address = net.JoinHostPort(c.Host, strconv.FormatInt(port, 10))
 	if m.security == "none" && !loopback(c.Host) {
 		return nil, errors.New("security none is only for a mail server on this machine")
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // telegram calls the method sendMessage of Telegram's Bot API.
@@ -24,7 +25,7 @@ const telegramAPI = "https://api.telegram.org"
 
 var errToken = errors.New("its token is not the token of a Telegram bot, such as 123456:ABC…; give it in secret_file or secret_env")
 
-func newTelegram(c Config, from Sources) (sender, error) {
+func newTelegram(c settings.Channel, from Sources) (sender, error) {
 	token, err := from.value("token", "", c.SecretFile, c.SecretEnv)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/settings"
 )
 
 // The headers of a webhook.
@@ -27,7 +28,7 @@ type webhook struct {
 	now    func() time.Time
 }
 
-func newWebhook(c Config, from Sources) (sender, error) {
+func newWebhook(c settings.Channel, from Sources) (sender, error) {
 	to, err := newPoster(c, from)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 // Rules define which connections are allowed.
 type Rules struct {
 	Hosts   []string // names; *.example.com: its subdomains
-	Ports   []int
+	Ports   []int64
 	Refused []string // names and addresses that are always refused, with their subdomains
 	Text    string   // for a client that is refused; {why}: the reason
 }
@@ -43,7 +43,7 @@ func (r Rules) refused(host string, port int) string {
 		return "the policy refuses it in any case"
 	case !r.Lists(host):
 		return "it is not among the allowed hosts (isolation.hosts)"
-	case !slices.Contains(r.Ports, port):
+	case !slices.Contains(r.Ports, int64(port)):
 		return "port " + strconv.Itoa(port) + " is not among the allowed ports (isolation.ports)"
 	}
 	return ""

@@ -32,7 +32,7 @@ func set(t *testing.T, server string) *stage {
 	t.Helper()
 	s := &stage{names: map[string]string{"allowed.test": "93.184.216.34", "twice.test": "93.184.216.34 10.0.0.1"}, ended: make(chan Connection, 100)}
 	s.Proxy = New(Rules{Hosts: []string{"allowed.test", "*.below.test", "local.test", "meta.test", "six.test", "twice.test", "nowhere.test", "93.184.216.34", "10.0.0.1", "drop.test"},
-		Ports: []int{443, 80}, Refused: []string{"drop.test", "169.254.169.254"}, Text: "no: {why}"}, func(c Connection, ended bool) {
+		Ports: []int64{443, 80}, Refused: []string{"drop.test", "169.254.169.254"}, Text: "no: {why}"}, func(c Connection, ended bool) {
 		if ended {
 			s.ended <- c
 			return
