@@ -64,6 +64,8 @@ type Bundle struct {
 	broken  []string // ids of invalid rows; only in a bundle that Inspect has read
 	checked bool     // its settings were checked before: by the tests, or when it was stored
 	rowsOK  bool     // its rows were checked before, in this process
+
+	workspaces []string // whose settings its settings contain, those that count last at the end; see In
 }
 
 // Default returns the built-in policy.

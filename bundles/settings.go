@@ -35,6 +35,7 @@ type SchemaNode struct {
 	Means       *string                `json:"x-means"`  // another spelling of the setting at this path; empty: of the top level (conform.Respell)
 	Nested      string                 `json:"x-nested"` // an object in place of the value has it under this key
 	Earlier     *earlier               `json:"x-earlier"`
+	Machine     bool                   `json:"x-machine"` // no workspace has it for itself
 	Properties  map[string]*SchemaNode `json:"properties"`
 	Others      others                 `json:"additionalProperties"`
 	Items       *SchemaNode            `json:"items"`
@@ -114,7 +115,10 @@ func (b *Bundle) addSettings() error {
 	if b.Settings, err = decodeYAML("settings.yaml", content); err != nil {
 		return err
 	}
-	if b.Settings, err = conform.Respell(schema, b.Settings); err != nil {
+	if b.Settings, err = conform.Respell(schema, b.Settings); err == nil {
+		err = respellWorkspaces(schema, b.Settings)
+	}
+	if err != nil {
 		return inFile("settings.yaml").wrong("%w", err)
 	}
 	return nil
@@ -155,19 +159,30 @@ func (s *SchemaNode) validate(b *Bundle, doc map[string]any) error {
 	if err != nil {
 		return err
 	}
-	refused := map[string]error{}
-	s.refuse("", doc, refused)
-	found := maps.Clone(refused)
-	for _, p := range conform.Check(schema, Normal(doc)) {
-		if at := strings.Join(p.At, "."); !covered(refused, at, p) {
-			found[at] = errors.Join(found[at], errors.New(plainly(p.Message)+s.instead(p, doc)))
-		}
-	}
+	found := map[string]error{}
+	s.problems("", schema, doc, found)
+	s.checkWorkspaces(b, schema, doc, found)
 	var errs []error
 	for _, at := range slices.Sorted(maps.Keys(found)) {
 		errs = append(errs, b.where(at).wrong("%s: %w", cmp.Or(at, "(top)"), found[at]))
 	}
 	return errors.Join(errs...)
+}
+
+// problems compares the settings at a path with the schema; found gets what is wrong, by path.
+func (s *SchemaNode) problems(path string, schema, doc map[string]any, found map[string]error) {
+	refused := map[string]error{}
+	s.refuse("", doc, refused)
+	own := maps.Clone(refused)
+	for _, p := range conform.Check(schema, Normal(doc)) {
+		if at := strings.Join(p.At, "."); !covered(refused, at, p) {
+			own[at] = errors.Join(own[at], errors.New(plainly(p.Message)+s.instead(p, doc)))
+		}
+	}
+	for at, err := range own {
+		at = strings.Trim(below(path, at), ".")
+		found[at] = errors.Join(found[at], err)
+	}
 }
 
 var tooFewItems = engine.Regexp(`^minimum (\d+) items required, but found (\d+) items`)
@@ -301,6 +316,15 @@ func anyBelow(found map[string]error, at string) bool {
 // of the nearest that is written above it. It reads the files again, because only
 // errors need it.
 func (b *Bundle) where(setting string) position {
+	for _, w := range slices.Backward(b.workspaces) {
+		if contains(objectAt(b.Settings, workspacesKey, w), strings.Split(setting, ".")) {
+			return b.whereIs(below(below(workspacesKey, w), setting))
+		}
+	}
+	return b.whereIs(setting)
+}
+
+func (b *Bundle) whereIs(setting string) position {
 	keys := strings.Split(setting, ".")
 	best, fewest := inFile("settings.yaml"), len(keys)
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
@@ -478,4 +502,77 @@ func (b *Bundle) inPrompts(name, key string) position {
 		}
 	}
 	return inFile(name)
+}
+
+// workspacesKey is the setting by which the organisation and a person give other settings to
+// single workspaces.
+const workspacesKey = "workspaces"
+
+// checkWorkspaces compares the settings of single workspaces with the schema; found gets what is
+// wrong, by path.
+func (s *SchemaNode) checkWorkspaces(b *Bundle, schema, doc map[string]any, found map[string]error) {
+	for pattern, v := range objectAt(doc, workspacesKey) {
+		at := below(workspacesKey, pattern)
+		own, ok := v.(map[string]any)
+		switch {
+		case !ok:
+			continue // the schema reports it
+		case b.Layer == Base:
+			found[at] = errors.New("only the layers organisation and user may give a workspace settings of its own")
+		case !rooted(pattern):
+			found[at] = errors.New("expected an absolute path, or one that begins with ~/")
+		case own[workspacesKey] != nil:
+			found[below(at, workspacesKey)] = errors.New("the settings of a workspace contain none of others; write its paths next to this one")
+		}
+		s.problems(at, schema, own, found)
+		s.ofMachine(at, own, found)
+	}
+}
+
+// ofMachine notes settings that apply to the whole machine.
+func (s *SchemaNode) ofMachine(at string, doc map[string]any, found map[string]error) {
+	for key := range doc {
+		switch node := s.Child(key); {
+		case node == nil:
+		case node.Machine:
+			found[below(at, key)] = errors.New("this applies to the whole machine; set it outside workspaces")
+		default:
+			node.ofMachine(below(at, key), objectAt(doc, key), found)
+		}
+	}
+}
+
+func rooted(pattern string) bool {
+	return strings.HasPrefix(pattern, "~/") || fullPath().MatchString(pattern)
+}
+
+// respellWorkspaces is conform.Respell for the settings of single workspaces.
+func respellWorkspaces(schema, doc map[string]any) error {
+	all, _ := doc[workspacesKey].(map[string]any)
+	for pattern, v := range all {
+		own, ok := v.(map[string]any)
+		if !ok {
+			continue
+		}
+		written, err := conform.Respell(schema, own)
+		if err != nil {
+			return err
+		}
+		all[pattern] = written
+	}
+	return nil
+}
+
+// contains reports whether settings have a value at a path of keys.
+func contains(settings any, keys []string) bool {
+	for _, key := range keys {
+		section, ok := settings.(map[string]any)
+		if !ok {
+			return true // an item of a list
+		}
+		if settings, ok = section[key]; !ok {
+			return false
+		}
+	}
+	return true
 }

@@ -35,7 +35,7 @@ var openLists = map[string]string{
 	"objects, numbers and texts": "patterns.composites risk.failed_similar side_effects.names guard.client_rules interventions.notification_channels " +
 		"interventions.notification_channels.*.to interventions.notification_channels.*.headers interventions.encrypt_incidents_to " +
 		"interventions.recommendations.*.immediate interventions.recommendations.*.preventive interventions.kinds.*.command interventions.kinds.*.env",
-	"names that are defined here":                                     "windows interventions.kinds former_harms",
+	"names that are defined here":                                     "windows interventions.kinds former_harms workspaces",
 	"kinds of intervention, of which own_kinds_test.go has the tests": "interventions.ladders.* interventions.progressive interventions.severity.below",
 }
 

@@ -4,6 +4,7 @@ package rego
 // what does.
 func elsewhere() map[string]string {
 	return map[string]string{
+		"workspaces":                                      "bundles, TestSettingsOfWorkspaces, and cmd/reviewer, TestScript/workspaces",
 		"windows":                                         "bundles: windows are read when a policy is assembled",
 		"history.last":                                    "bundles, TestView: it is read when a policy is assembled",
 		"patterns.enabled":                                "bundles, TestSwitchedOffPatterns",

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -359,6 +360,11 @@ func (h *Layers) Effective() (*bundles.Effective, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i, l := range layers {
+		if len(l.Workspaces()) > 0 && h.workspace != "" {
+			layers[i] = l.In(homeDir(), places(h.workspace)...)
+		}
+	}
 	e, err := bundles.Assemble(layers...)
 	if err == nil {
 		notices := append([]string{own.Text()}, h.Disbelieved()...)
@@ -369,6 +375,27 @@ func (h *Layers) Effective() (*bundles.Effective, error) {
 		err = s.named(err)
 	}
 	return nil, err
+}
+
+// homeDir is the person's home directory, with slashes; empty: it is unknown.
+func homeDir() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.ToSlash(home)
+}
+
+// places lists the paths of a workspace, with slashes: as the agent reports it, and without symbolic links.
+func places(workspace string) []string {
+	if whole, err := filepath.Abs(workspace); err == nil {
+		workspace = whole
+	}
+	list := []string{filepath.ToSlash(workspace)}
+	if real, err := filepath.EvalSymlinks(workspace); err == nil && filepath.ToSlash(real) != list[0] {
+		list = append(list, filepath.ToSlash(real))
+	}
+	return list
 }
 
 // mayHoldBundle refuses a layer that is a folder, and, without a trust file, a

@@ -140,7 +140,7 @@ func programsPage() (string, error) {
 }
 
 func writeSettings(file string) error {
-	text, err := bundles.SettingsDoc()
+	text, err := settingsPage()
 	if err != nil {
 		return fmt.Errorf("describe settings: %w", err)
 	}

@@ -180,7 +180,7 @@ func mergeProblems(list []checked, errs, notes, idle []string) []checked {
 func checkMerged(ctx context.Context, layers []*bundles.Bundle, unusable func(*bundles.Effective) ([]string, error)) (errs,
 	notes, idle []string) {
 	e, err := bundles.Assemble(layers...)
-	if err != nil {
+	if err = errors.Join(err, ofWorkspaces(layers)); err != nil {
 		return splitErrors(err), nil, nil
 	}
 	notes = append(wiring.Remarks(e, time.Now()), asyncRemarks(ctx, e)...)
@@ -189,6 +189,21 @@ func checkMerged(ctx context.Context, layers []*bundles.Bundle, unusable func(*b
 	}
 	failing, err := unusable(e)
 	return append(splitErrors(errors.Join(wiring.Check(ctx, e), err)), failing...), notes, idle
+}
+
+// ofWorkspaces reports the settings of single workspaces that cannot be merged with those of other layers.
+func ofWorkspaces(layers []*bundles.Bundle) error {
+	var errs []error
+	for i, l := range layers {
+		for _, at := range l.Workspaces() {
+			own := slices.Clone(layers)
+			own[i] = l.In("", at)
+			if _, err := bundles.Assemble(own...); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // inspectPath checks a folder or a settings file separately, over the built-in

@@ -1,4 +1,4 @@
-package bundles
+package main
 
 import (
 	"encoding/json"
@@ -6,9 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles"
 )
 
-const docHead = `# Settings
+const settingsHead = `# Settings
 
 <!-- Generated from schemas/settings.json and bundles/default/data.yaml: go generate ./schemas -->
 
@@ -35,14 +37,13 @@ How the values of several layers are merged:
 | (none) | only the base layer has it | |
 `
 
-// SettingsDoc describes all settings with the defaults of the built-in policy,
-// in Markdown.
-func SettingsDoc() (string, error) {
-	base, err := Default()
+// settingsPage describes all settings with the defaults of the built-in policy, in Markdown.
+func settingsPage() (string, error) {
+	base, err := bundles.Default()
 	if err != nil {
 		return "", err
 	}
-	e, err := Assemble(base)
+	e, err := bundles.Assemble(base)
 	if err != nil {
 		return "", err
 	}
@@ -50,16 +51,16 @@ func SettingsDoc() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tree, err := SettingsSchema()
+	tree, err := bundles.SettingsSchema()
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString(docHead)
+	b.WriteString(settingsHead)
 	group := "-"
 	for _, s := range all {
 		section, _, nested := strings.Cut(s.Key, ".")
-		if !nested && !tree.Properties[section].section() {
+		if node := tree.Properties[section]; !nested && node.Properties == nil && node.Others.SchemaNode == nil {
 			section = ""
 		}
 		if section != group {
@@ -70,16 +71,16 @@ func SettingsDoc() (string, error) {
 	}
 	b.WriteString("\n## Other defaults than in earlier designs\n\n| key | earlier | default | why |\n|---|---|---|---|\n")
 	for _, s := range all {
-		if was := tree.at(strings.Split(s.Key, ".")); was != nil && was.Earlier != nil {
+		if was := nodeAt(tree, strings.Split(s.Key, ".")); was != nil && was.Earlier != nil {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Key, docValue(was.Earlier.Value), docValue(s.Default), was.Earlier.Why)
 		}
 	}
-	b.WriteString(tree.docRefused())
+	b.WriteString(refusedKeys(tree))
 	return b.String(), nil
 }
 
-// at returns the node at a path; nil: there is none.
-func (s *SchemaNode) at(path []string) *SchemaNode {
+// nodeAt returns the node at a path; nil: there is none.
+func nodeAt(s *bundles.SchemaNode, path []string) *bundles.SchemaNode {
 	for _, key := range path {
 		if s = s.Child(key); s == nil {
 			break
@@ -88,7 +89,7 @@ func (s *SchemaNode) at(path []string) *SchemaNode {
 	return s
 }
 
-func docSection(name string, tree *SchemaNode) string {
+func docSection(name string, tree *bundles.SchemaNode) string {
 	title, text := name, ""
 	if name == "" {
 		title = "general"
@@ -99,7 +100,7 @@ func docSection(name string, tree *SchemaNode) string {
 }
 
 // docMeaning returns the description of a key, if it differs from that of its section.
-func docMeaning(s Setting, section *SchemaNode) string {
+func docMeaning(s bundles.Setting, section *bundles.SchemaNode) string {
 	if section != nil && section.Description == s.Description {
 		return ""
 	}
@@ -118,18 +119,18 @@ func docValue(v any) string {
 	return "`" + text + "`"
 }
 
-// docRefused lists the keys that the schema only has in order to refuse them, and other spellings.
-func (s *SchemaNode) docRefused() string {
+// refusedKeys lists the keys that the schema only has in order to refuse them, and other spellings.
+func refusedKeys(s *bundles.SchemaNode) string {
 	var b, spellings strings.Builder
 	spellings.WriteString("\n## Other spellings\n\nKeys of earlier designs that are accepted. An object in place of a single value " +
 		"sets that value with the named key;\nits other keys belong next to it.\n\n| key | |\n|---|---|\n")
 	b.WriteString("\n## Refused\n\nKeys of earlier designs and other versions, with the error message for each.\n\n| key | |\n|---|---|\n")
-	var rows func(at string, s *SchemaNode)
-	rows = func(at string, s *SchemaNode) {
+	var rows func(at string, s *bundles.SchemaNode)
+	rows = func(at string, s *bundles.SchemaNode) {
 		for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
-			node, path := s.Properties[key], below(at, key)
+			node, path := s.Properties[key], strings.TrimPrefix(at+"."+key, ".")
 			if node.Means != nil || node.Nested != "" {
-				fmt.Fprintf(&spellings, "| `%s` | %s |\n", path, node.otherSpelling(path))
+				fmt.Fprintf(&spellings, "| `%s` | %s |\n", path, otherSpelling(node, path))
 			} else if node.Unavailable != "" {
 				fmt.Fprintf(&b, "| `%s` | %s |\n", path, node.Unavailable)
 			}
@@ -143,7 +144,7 @@ func (s *SchemaNode) docRefused() string {
 	return spellings.String() + b.String()
 }
 
-func (s *SchemaNode) otherSpelling(path string) string {
+func otherSpelling(s *bundles.SchemaNode, path string) string {
 	var parts []string
 	if s.Means != nil && *s.Means == "" {
 		parts = append(parts, "its keys count as top-level keys")
