@@ -109,8 +109,8 @@ func wrongKind(name string, kind map[string]any) string {
 	switch {
 	case slices.Contains(engine.Interventions(), name):
 		return "this is a built-in kind; give it another name"
-	case len(ways) != 1:
-		return "give exactly one of webhook, webhook_file, webhook_env and command"
+	case len(ways) > 1 || len(ways) == 0 && kind["does"] == nil:
+		return "give exactly one of webhook, webhook_file, webhook_env and command, or what it does (does), or both"
 	case len(command) > 0 && !fullPath().MatchString(fmt.Sprint(command[0])):
 		return fmt.Sprintf("command begins with %q; give the absolute path of a program, and its arguments one by one", fmt.Sprint(command[0]))
 	case len(command) > 0 && (kind["secret_file"] != nil || kind["secret_env"] != nil || kind["proxy"] != nil):

@@ -28,7 +28,7 @@ type App struct {
 	Foreign  bool     // that process is not reviewer's, so that what it sends is not what a client wrote
 	Callers  *Callers // that were examined before; nil: none is remembered
 	Notifies bool     // the active policy defines channels for notifications about stops
-	OwnKinds []string // of intervention that the active policy defines
+	OwnKinds []string // of intervention that the active policy defines, and that start a program or call a webhook
 
 	// Installed returns the programs that the hooks of a state directory use, and Resident the process that answers them,
 	// which is 0 if it cannot be seen from here; nil: unknown.

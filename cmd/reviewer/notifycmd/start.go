@@ -25,8 +25,16 @@ func Configure(a *cli.App, settings map[string]any) {
 	interventions, _ := settings["interventions"].(map[string]any)
 	channels, _ := interventions["notification_channels"].([]any)
 	kinds, _ := interventions["kinds"].(map[string]any)
-	a.Notifies, a.OwnKinds = slices.ContainsFunc(channels, about(notify.AboutStops)), slices.Sorted(maps.Keys(kinds))
+	a.Notifies, a.OwnKinds = slices.ContainsFunc(channels, about(notify.AboutStops)), telling(kinds)
 	a.NotifiesRequests = slices.ContainsFunc(channels, about(notify.AboutApprovals))
+}
+
+// telling lists the kinds that start a program or call a webhook. Others need no delivery.
+func telling(kinds map[string]any) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(kinds)), func(name string) bool {
+		kind, _ := kinds[name].(map[string]any)
+		return kind["command"] == nil && kind["webhook"] == nil && kind["webhook_file"] == nil && kind["webhook_env"] == nil
+	})
 }
 
 // about selects the channels for a kind of event; channels that name none are for stops.

@@ -159,7 +159,8 @@ func TestConfigure(t *testing.T) {
 	if !of("notification_channels", []any{map[string]any{}}).Notifies {
 		t.Error("a channel is none")
 	}
-	if kinds := of("kinds", map[string]any{"page": map[string]any{}}).OwnKinds; len(kinds) != 1 || kinds[0] != "page" {
+	kinds := of("kinds", map[string]any{"page": map[string]any{"webhook_env": "X"}, "slow_down": map[string]any{"does": []any{"limit"}}}).OwnKinds
+	if len(kinds) != 1 || kinds[0] != "page" {
 		t.Errorf("the kinds are %v", kinds)
 	}
 }
@@ -186,8 +187,8 @@ func TestOwnKindsOfTheLog(t *testing.T) {
 		store := &audit.Store{Dir: filepath.Join(t.TempDir(), "home")}
 		now := time.Now()
 		page := &engine.Intervention{Kind: "page", Issue: "loop"}
-		ids := stopped(t, store, now.Add(-age), &engine.Intervention{Kind: engine.SoftCorrection, Issue: "loop"}, page, nil, page)
-		d := &notify.Deliverer{Spool: spoolOf(store), Own: channel.Own(map[string]channel.Kind{"page": {}, "other": {}}, channel.Sources{})}
+		ids := stopped(t, store, now.Add(-age), &engine.Intervention{Kind: engine.SoftCorrection, Issue: "loop"}, page, nil, page, &engine.Intervention{Kind: "quiet", Issue: "loop"})
+		d := &notify.Deliverer{Spool: spoolOf(store), Own: channel.Own(map[string]channel.Kind{"page": {Command: []string{"/bin/page"}}, "other": {Command: []string{"/bin/page"}}, "quiet": {}}, channel.Sources{})}
 		for range 2 {
 			if err := putAll(store, d, now); err != nil {
 				t.Fatal(err)

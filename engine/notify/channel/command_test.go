@@ -136,12 +136,18 @@ func TestKindsThatCannotBeUsed(t *testing.T) {
 		"of everybody":    {Kind{Command: []string{open}}, "can be changed by others"},
 		"no variable":     {Kind{Command: []string{script(t, "")}, Env: []string{"NOWHERE"}}, "NOWHERE is not set"},
 		"plain HTTP":      {Kind{Webhook: "http://hooks.example.com/key"}, "must begin with https://"},
-		"nothing":         {Kind{}, "neither a command nor a webhook"},
 	} {
 		c := Own(map[string]Kind{"page": tt.k}, sources(t, nil))["page"]
 		if err := c.Send(t.Context(), paged()); err == nil || !strings.Contains(err.Error(), tt.want) || c.Name() != "page" {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A kind that starts nothing has no channel.
+func TestOwnKindWithoutChannel(t *testing.T) {
+	if own := Own(map[string]Kind{"slow_down": {}}, sources(t, nil)); len(own) != 0 {
+		t.Errorf("%v", own)
 	}
 }
 

@@ -33,13 +33,12 @@ type executor struct {
 	make func(Kind, Sources) (notify.Channel, error)
 }
 
-// Own returns the channels that carry out custom kinds of intervention, by name. One that cannot be
-// used fails every delivery, with the reason.
+// Own returns the channels of custom kinds of intervention that start a program or call a webhook, by
+// name. One that cannot be used fails every delivery, with the reason.
 func Own(kinds map[string]Kind, from Sources) map[string]notify.Channel {
 	own := map[string]notify.Channel{}
 	for name, k := range kinds {
 		k.Name = name
-		own[name] = &named{name, broken(errNoWay)}
 		for _, e := range executors() {
 			if !e.does(k) {
 				continue
