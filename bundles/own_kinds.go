@@ -222,11 +222,16 @@ func (e *Effective) deadRungs(l *Bundle, rules map[string]Rule, report func(id, 
 			switch off, is := merged[name].(bool); {
 			case is && !off:
 				report(id, fmt.Sprintf("%s is never used, since interventions.%s is false; remove it, or turn the kind on", name, name))
-			case name == engine.EmergencyStop && i < len(rungs)-1 && id != "*" && e.alwaysStops(rules[id]):
+			case stopsBy(merged, name) && i < len(rungs)-1 && id != "*" && e.alwaysStops(rules[id]):
 				report(id, fmt.Sprintf("%v is never used, since %s stops the session before it; move %s to the end", rungs[i+1], name, name))
 			}
 		}
 	}
+}
+
+// stopsBy reports whether a kind of intervention stops the session.
+func stopsBy(interventions map[string]any, name string) bool {
+	return name == engine.EmergencyStop || slices.Contains(list(objectAt(interventions, "kinds", name)["does"]), any(engine.DoesStop))
 }
 
 // neverClimbed reports why the ladder of a rule is never used; empty: it is, or the rule is written in Rego.

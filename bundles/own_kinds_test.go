@@ -107,6 +107,8 @@ func TestChannelsThatAreWrong(t *testing.T) {
 	}
 }
 
+const halting = "interventions: {kinds: {halt: {does: [limit, stop]}, slow_down: {does: [limit]}}}"
+
 func TestDeadRungs(t *testing.T) {
 	for settings, want := range map[string]string{
 		"{}": "",
@@ -125,9 +127,11 @@ func TestDeadRungs(t *testing.T) {
 		"interventions: {soft_correction: false}":                                                                               "",
 		"interventions: {ladders: {loop: [emergency_stop, soft_correction]}}":                                                   "",
 		"interventions: {stops: {levels: [low, medium]}, ladders: {loop: [emergency_stop, soft_correction]}}":                   "soft_correction is never used, since emergency_stop stops",
+		"interventions: {stops: {levels: [low, medium]}, ladders: {loop: [halt, soft_correction]}}":                             "soft_correction is never used, since halt stops",
+		"interventions: {stops: {levels: [low, medium]}, ladders: {loop: [slow_down, soft_correction]}}":                        "",
 		"interventions: {hard_stop: false, stops: {levels: [low, medium]}, ladders: {loop: [emergency_stop, soft_correction]}}": "",
 	} {
-		e, err := assembled(t, [2]string{User, settings})
+		e, err := assembled(t, [2]string{Organisation, halting}, [2]string{User, settings})
 		if err != nil {
 			t.Errorf("%s: %v", settings, err)
 			continue

@@ -33,6 +33,8 @@ func TestOwnKinds(t *testing.T) {
 		"a denial by another":            {Block, own(false, DoesWait), false, false, false, ""},
 		"a rollback":                     {Warn, own(false, DoesRestore), false, true, false, ""},
 		"a rollback, and a stop to make": {Warn, own(true, DoesRestore), false, true, false, ""},
+		"a rollback, or else a question": {Ask, own(false, DoesWait, DoesRestore), false, true, false, ""},
+		"the same where nobody answers":  {Block, own(false, DoesWait, DoesRestore), false, true, false, ""},
 		"a rollback to make":             {Warn, own(true), false, false, false, "s-1"},
 		"a built-in one":                 {Warn, &Intervention{Kind: CheckpointRollback, Checkpoint: "s-1"}, false, true, false, ""},
 		"a built-in one to make":         {Warn, &Intervention{Kind: CheckpointRollback, Checkpoint: "s-1", Asks: true}, false, false, false, "s-1"},

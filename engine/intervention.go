@@ -102,7 +102,8 @@ func (d *Decision) Stops() bool {
 // none.
 func (d *Decision) RollsBack() bool {
 	i := d.Intervention
-	return d.Enforced == Warn && i.does(DoesRestore, CheckpointRollback) && i.Checkpoint != "" && (!i.Asks || len(i.Does) > 0)
+	return d.Enforced.Strictness() >= Warn.Strictness() && i.does(DoesRestore, CheckpointRollback) && i.Checkpoint != "" &&
+		(!i.Asks || len(i.Does) > 0)
 }
 
 // Offered returns the checkpoint to which a person is asked to restore files; empty: nobody is asked that.

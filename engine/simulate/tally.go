@@ -264,6 +264,9 @@ func cause(base, now sideAnswer) (rule string, unasked bool) {
 	if own, _ := leadingRules(strict, other, engine.Modify); own != "" && strict.verdict == engine.Block {
 		return own, true
 	}
+	if made := strict.decision.Intervention; made != nil && made.Issue != "" {
+		return made.Issue, false // its rule only warns
+	}
 	return ByScores, false
 }
 

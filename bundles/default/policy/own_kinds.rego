@@ -40,19 +40,12 @@ _done contains "restore" if _rolls_back
 _done contains "wait" if {
 	_wants("wait")
 	data.reviewer.enforcement == "enforce"
-	not _runs_never
 }
 
 _rolls_back if {
 	_wants("restore")
 	_restores
 	not _rolled_back_enough
-}
-
-# After a rollback before a call, the call does not run, so nobody is asked about it.
-_runs_never if {
-	input.phase == "pre"
-	_rolls_back
 }
 
 _restoring("checkpoint_rollback")
@@ -109,9 +102,11 @@ _duty("remind") := _texts.duties.remind if "remind" in _done
 
 _duty("limit") := _texts.duties.limit if "limit" in _done
 
+# A call whose files are restored does not run: nobody is asked about it unless that fails.
 _duty("wait") := _texts.duties.wait if {
 	holds
 	outcome.enforced == "ask"
+	not _rolls_back
 }
 
 _duty("wait") := _texts.duties.wait_next if {

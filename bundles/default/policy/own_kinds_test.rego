@@ -42,7 +42,7 @@ test_does[name] if {
 	some name, case in {
 		"all but a stop": {"does": ["remind", "limit", "restore"], "want": ["remind", "limit", "restore"], "checkpoint": "s-2"},
 		"a question": {"does": ["wait"], "want": ["wait"]},
-		"no question about a call that does not run": {"does": ["wait", "restore"], "want": ["restore"], "checkpoint": "s-2"},
+		"a question in case a rollback fails": {"does": ["wait", "restore"], "want": ["wait", "restore"], "checkpoint": "s-2"},
 		"no reminders": {"does": ["remind", "limit"], "settings": {"context_reinforcement": false}, "want": ["limit"]},
 		"no limits": {"does": ["remind", "limit"], "settings": {"resource_throttling": false}, "want": ["remind"]},
 		"no rollbacks": {"does": ["limit", "restore"], "settings": {"checkpoint_rollback": false}, "want": ["limit"]},
@@ -103,6 +103,7 @@ test_answers[name] if {
 		"a question": {"does": ["wait"], "want": "ask"},
 		"a question to nobody": {"does": ["wait"], "mode": "bypassPermissions", "want": "block"},
 		"a stop": {"does": ["stop"], "want": "block"},
+		"a question in case a rollback fails": {"does": ["wait", "restore"], "want": "ask"},
 		"a question after a call": {"does": ["wait"], "phase": "post", "want": "warn"},
 	}
 	_answer(_doc({"phase": object.get(case, "phase", "pre")}), _with(case.does, {}), object.get(case, "mode", "default")) == case.want
@@ -148,6 +149,7 @@ test_texts[name] if {
 		"a question": {"does": ["wait"], "kind": {"text": "{duties}"}, "want": "waits "},
 		"a question about the next call": {"does": ["wait"], "kind": {"text": "{duties}"}, "phase": "post", "want": "the next waits "},
 		"a rollback": {"does": ["restore"], "kind": {"text": "{duties}"}, "want": "restored "},
+		"nobody is asked about a call that does not run": {"does": ["wait", "restore"], "kind": {"text": "{duties}"}, "want": "restored "},
 		"one by a person": {"does": ["restore"], "kind": {"text": "{duties}"}, "settings": {"auto_rollback": false}, "want": "offered "},
 		"one that is not possible": {"does": ["restore"], "kind": {"text": "{duties}"}, "checkpoints": [], "want": "unsuitable "},
 		"a stop by a person": {"does": ["stop"], "kind": {"text": "{duties}"}, "settings": {"hard_stop": false}, "want": "stop offered "},
