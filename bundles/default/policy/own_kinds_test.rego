@@ -109,6 +109,21 @@ test_answers[name] if {
 	_answer(_doc({"phase": object.get(case, "phase", "pre")}), _with(case.does, {}), object.get(case, "mode", "default")) == case.want
 }
 
+# Whatever a kind does, and whatever other rules say.
+test_never_milder[name] if {
+	some decision in ["warn", "ask", "block"]
+	some phase in ["pre", "post"]
+	some n in numbers.range(1, 31)
+	name := sprintf("%s, %s, %d", [decision, phase, n])
+	does := [what | some i, what in ["remind", "limit", "wait", "restore", "stop"]; bits.and(n, bits.lsh(1, i)) != 0]
+	doc := _doc({"phase": phase, "findings": ["one", "other"]})
+	rows := object.union(_rows, {"other": {"id": "other", "decision": decision}})
+	with_it := outcome.enforced with input as doc with data.reviewer.catalog as rows with data.reviewer.interventions as _with(does, {})
+	_strictness[with_it] >= _strictness[decision]
+}
+
+_strictness := {"allow": 0, "warn": 1, "modify": 2, "ask": 3, "block": 4}
+
 _next(patch) := _doc({"findings": [], "finding": {}, "session": {"interventions": [_past("own", object.union({"next": true}, patch))]}})
 
 _awaited(doc, settings) if {
