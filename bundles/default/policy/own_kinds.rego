@@ -59,7 +59,7 @@ _does_of := {"does": [what | some what in ["remind", "limit", "wait", "restore"]
 
 _named_stop := {"kind": _kind, "does": ["stop"]} if {
 	_own_kinds[_kind]
-} else := {"kind": _kind}
+} else := {}
 
 # METADATA
 # title: A person is asked about the call
@@ -104,7 +104,6 @@ _duty("limit") := _texts.duties.limit if "limit" in _done
 
 # A call whose files are restored does not run: nobody is asked about it unless that fails.
 _duty("wait") := _texts.duties.wait if {
-	holds
 	outcome.enforced == "ask"
 	not _rolls_back
 }
@@ -117,12 +116,9 @@ _duty("wait") := _texts.duties.wait_next if {
 _duty("restore") := _texts.duties.restore if {
 	"restore" in _done
 } else := _texts.duties.restore_offered if {
-	_wants("restore")
-	chosen.asks
 	chosen.checkpoint
 } else := _texts.duties.restore_unsuitable if {
 	_wants("restore")
-	not _suitable
 	not _rolled_back_enough
 }
 

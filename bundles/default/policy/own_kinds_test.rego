@@ -65,6 +65,19 @@ test_does[name] if {
 	object.get(case, "checkpoint", "") == object.get(c, "checkpoint", "")
 }
 
+# Only what an own kind does is listed: the name of a built-in kind says it.
+test_does_is_absent[name] if {
+	some name, case in {
+		"limits": {"ladder": ["resource_throttling"], "kind": "resource_throttling"},
+		"a stop": {"ladder": ["emergency_stop"], "kind": "emergency_stop"},
+		"a kind that only tells somebody": {"ladder": ["page"], "kind": "page"},
+	}
+	settings := object.union(_base, {"ladders": {"one": case.ladder}, "kinds": {"page": {"command": ["/bin/page"]}}})
+	c := _chosen(_doc({}), settings)
+	c.kind == case.kind
+	not "does" in object.keys(c)
+}
+
 # Where the policy only warns, neither a question nor a rollback is made.
 test_warns if {
 	c := intervention.chosen with input as _doc({})
@@ -167,11 +180,24 @@ test_texts[name] if {
 		"nobody is asked about a call that does not run": {"does": ["wait", "restore"], "kind": {"text": "{duties}"}, "want": "restored "},
 		"one by a person": {"does": ["restore"], "kind": {"text": "{duties}"}, "settings": {"auto_rollback": false}, "want": "offered "},
 		"one that is not possible": {"does": ["restore"], "kind": {"text": "{duties}"}, "checkpoints": [], "want": "unsuitable "},
+		"one too many": {
+			"does": ["limit", "restore"], "kind": {"text": "{duties}"}, "settings": {"max_retries": 1},
+			"before": [_past("checkpoint_rollback", {})], "want": "limited ",
+		},
+		"a question that nobody can answer": {
+			"does": ["limit", "wait"], "kind": {"text": "told"}, "mode": "bypassPermissions",
+			"want": concat("", [data.reviewer.messages.denial, "\nlimited"]),
+		},
 		"a stop by a person": {"does": ["stop"], "kind": {"text": "{duties}"}, "settings": {"hard_stop": false}, "want": "stop offered "},
 		"a stop": {"does": ["stop"], "kind": {"text": "told"}, "want": data.reviewer.interventions.texts.emergency_stop},
 		"a kind without a text": {"does": ["limit"], "kind": {}, "want": replace(data.reviewer.interventions.texts.own_duties, "{duties}", "limited ")},
 		"one that tells somebody": {"does": ["limit"], "kind": {"command": ["/bin/page"]}, "want": concat("", [data.reviewer.interventions.texts.own, "\nlimited"])},
 	}
-	doc := object.union(_doc({"phase": object.get(case, "phase", "pre")}), object.filter({"session": {"checkpoints": []}}, {"session" | case.checkpoints}))
+	given_doc := _doc({
+		"phase": object.get(case, "phase", "pre"),
+		"event": {"mode": object.get(case, "mode", "default")},
+		"session": {"interventions": object.get(case, "before", [])},
+	})
+	doc := object.union(given_doc, object.filter({"session": {"checkpoints": []}}, {"session" | case.checkpoints}))
 	_told(case.does, case.kind, object.get(case, "settings", {}), doc) == case.want
 }
