@@ -111,8 +111,8 @@ func wrongKind(name string, kind map[string]any) string {
 	switch {
 	case slices.Contains(engine.Interventions(), name):
 		return "this is a built-in kind; give it another name"
-	case len(ways) != 1:
-		return "give exactly one of webhook, webhook_file, webhook_env and command"
+	case len(ways) > 1 || len(ways) == 0 && kind["does"] == nil:
+		return "give exactly one of webhook, webhook_file, webhook_env and command, or what it does (does), or both"
 	case len(command) > 0 && !fullPath().MatchString(fmt.Sprint(command[0])):
 		return fmt.Sprintf("command begins with %q; give the absolute path of a program, and its arguments one by one", fmt.Sprint(command[0]))
 	case len(command) > 0 && (kind["secret_file"] != nil || kind["secret_env"] != nil || kind["proxy"] != nil):
@@ -224,11 +224,16 @@ func (e *Effective) deadRungs(l *Bundle, rules map[string]Rule, report func(id, 
 			switch off, is := merged[name].(bool); {
 			case is && !off:
 				report(id, fmt.Sprintf("%s is never used, since interventions.%s is false; remove it, or turn the kind on", name, name))
-			case name == engine.EmergencyStop && i < len(rungs)-1 && id != "*" && e.alwaysStops(rules[id]):
+			case e.stopsBy(name) && i < len(rungs)-1 && id != "*" && e.alwaysStops(rules[id]):
 				report(id, fmt.Sprintf("%v is never used, since %s stops the session before it; move %s to the end", rungs[i+1], name, name))
 			}
 		}
 	}
+}
+
+// stopsBy reports whether a kind of intervention stops the session.
+func (e *Effective) stopsBy(name string) bool {
+	return name == engine.EmergencyStop || slices.Contains(e.Settings.Interventions.Kinds[name].Does, engine.DoesStop)
 }
 
 // neverClimbed reports why the ladder of a rule is never used; empty: it is, or the rule is written in Rego.

@@ -21,6 +21,15 @@ func TestOwnKinds(t *testing.T) {
 	}
 }
 
+// What a kind does is enough.
+func TestOwnKindsThatTellNobody(t *testing.T) {
+	for _, text := range []string{"does: [remind, limit, wait, restore, stop]", "does: [limit], command: [/bin/true]", "does: [stop], webhook_env: X"} {
+		if _, err := assembled(t, [2]string{Organisation, "interventions: {kinds: {mine: {" + text + "}}}"}); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestOwnKindsThatAreWrong(t *testing.T) {
 	kind := func(text string) string { return "interventions: {kinds: {mine: {" + text + "}}}" }
 	for _, tt := range []struct{ layer, settings, want string }{
@@ -28,6 +37,11 @@ func TestOwnKindsThatAreWrong(t *testing.T) {
 		{Project, paging, "interventions.kinds.page_oncall: only the organisation's layer"},
 		{Organisation, kind("text: x"), "give exactly one of webhook"},
 		{Organisation, kind("webhook: 'https://a.example', command: [/bin/true]"), "give exactly one of webhook"},
+		{Organisation, kind("does: []"), "expected at least 1 item"},
+		{Organisation, kind("does: [limit, limit]"), "are equal"},
+		{Organisation, kind("does: [limits, wait]"), `"stop", got "limits"; did you mean "limit"?`},
+		{Organisation, kind("does: [wait], webhook_env: X, command: [/bin/true]"), "give exactly one of webhook"},
+		{Organisation, kind("does: [wait], env: [X]"), "env is for a command"},
 		{Organisation, kind("command: [page]"), `command begins with "page"; give the absolute path of a program`},
 		{Organisation, kind("command: [/bin/true], secret_env: X"), "secret_file, secret_env and proxy are for a webhook"},
 		{Organisation, kind("webhook_env: X, env: [Y]"), "env is for a command"},
@@ -93,6 +107,8 @@ func TestChannelsThatAreWrong(t *testing.T) {
 	}
 }
 
+const halting = "interventions: {kinds: {halt: {does: [limit, stop]}, slow_down: {does: [limit]}}}"
+
 func TestDeadRungs(t *testing.T) {
 	for settings, want := range map[string]string{
 		"{}": "",
@@ -111,9 +127,11 @@ func TestDeadRungs(t *testing.T) {
 		"interventions: {soft_correction: false}":                                                                               "",
 		"interventions: {ladders: {loop: [emergency_stop, soft_correction]}}":                                                   "",
 		"interventions: {stops: {levels: [low, medium]}, ladders: {loop: [emergency_stop, soft_correction]}}":                   "soft_correction is never used, since emergency_stop stops",
+		"interventions: {stops: {levels: [low, medium]}, ladders: {loop: [halt, soft_correction]}}":                             "soft_correction is never used, since halt stops",
+		"interventions: {stops: {levels: [low, medium]}, ladders: {loop: [slow_down, soft_correction]}}":                        "",
 		"interventions: {hard_stop: false, stops: {levels: [low, medium]}, ladders: {loop: [emergency_stop, soft_correction]}}": "",
 	} {
-		e, err := assembled(t, [2]string{User, settings})
+		e, err := assembled(t, [2]string{Organisation, halting}, [2]string{User, settings})
 		if err != nil {
 			t.Errorf("%s: %v", settings, err)
 			continue

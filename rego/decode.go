@@ -221,7 +221,7 @@ func (d *document) intervention() *engine.Intervention {
 		out = &engine.Intervention{
 			Kind: s.text("kind"), Issue: s.text("issue"), Attempt: int64(s.number("attempt")),
 			Factor: s.number("factor"), Request: s.text("request"), Progress: s.text("progress"), Reason: s.text("reason"),
-			Checkpoint: s.text("checkpoint"), Asks: s.flag("asks"),
+			Checkpoint: s.text("checkpoint"), Asks: s.flag("asks"), Does: s.texts("does"),
 		}
 		d.take("interventions", s)
 	})

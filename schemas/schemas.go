@@ -6,6 +6,7 @@ package schemas
 
 import "embed"
 
+//go:generate go run ./gen/settingtypes
 //go:generate go run ./gen
 
 // FS holds the schemas under their file names, such as input.json.

@@ -61,7 +61,43 @@ func TestStopCountsItsIntervention(t *testing.T) {
 	s := newTale()
 	s.add(&engine.Record{Kind: engine.KindStop, Phase: engine.PhaseStop, Decision: &engine.Decision{
 		Decision: engine.Warn, Enforced: engine.Warn, Intervention: &engine.Intervention{Kind: engine.SoftCorrection, Issue: "one"}}})
-	if got := s.h.interventionFacts(&engine.Record{}); len(got) != 1 || got[0].Issue != "one" || !got[0].Run {
+	if got := s.h.interventionFacts(&engine.Record{}); len(got) != 1 || got[0].Issue != "one" || !got[0].Run || !got[0].Next {
 		t.Errorf("interventions %+v", got)
+	}
+}
+
+// An intervention that was made after a call is followed by the agent's next call; one that was made before a
+// call is about that call.
+func TestNextCallAfterAnIntervention(t *testing.T) {
+	ls := command("ls", engine.EffectFileRead, ".")
+	warned := &engine.Decision{Enforced: engine.Warn, Intervention: &engine.Intervention{Kind: "ask_us", Issue: "x", Does: []string{engine.DoesWait}}}
+	next := func(s *tale) bool { return s.next(ls).Session.Interventions[0].Next }
+	before := newTale()
+	before.add(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Action: &ls, Decision: warned})
+	if next(before) {
+		t.Error("the call that it was about is taken for an earlier one")
+	}
+	s := newTale().answered(ls, engine.Allow)
+	s.add(&engine.Record{Kind: engine.KindPost, Phase: engine.PhasePost, Call: s.h.Calls[0].ID, Action: &ls, Decision: warned,
+		Event: &engine.EventFacts{Result: &engine.ResultFacts{Outcome: engine.OutcomeRan}}})
+	if !next(s) {
+		t.Error("no call came since, but one is reported")
+	}
+	if s.by("a1").asked(ls).by(""); !next(s) {
+		t.Error("the call of another agent counts")
+	}
+	if s.asked(ls); next(s) {
+		t.Error("a call came since, and none is reported")
+	}
+}
+
+// Other sessions take over the limits of any kind that throttles.
+func TestGivenLimitsOfOwnKinds(t *testing.T) {
+	s := newTale()
+	for _, i := range []engine.Intervention{{Kind: "slow_down", Issue: "x", Factor: 0.5}, {Kind: "ask_us", Issue: "x"}} {
+		s.add(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Decision: &engine.Decision{Enforced: engine.Warn, Intervention: &i}})
+	}
+	if g := s.h.Given(0, 9); len(g.Limits) != 1 || g.Limits[0].Factor != 0.5 {
+		t.Errorf("%+v", g.Limits)
 	}
 }

@@ -238,6 +238,9 @@ func (h *State) interventionFacts(r *engine.Record) []engine.InterventionFacts {
 			Ago: h.Actions - i.At + 1, MS: max(r.T, h.T) - i.T, Run: i.N > h.PromptN,
 			Began: max(max(r.T, h.T)-i.BeganT, 0), Lifted: i.Lifted,
 		}
+		if a := h.agent(i.Agent); !i.taken() {
+			f.Next = a == nil || len(a.Ring) == 0 || a.Ring[len(a.Ring)-1].N < i.N
+		}
 		if f.Run {
 			f.Tokens, f.Busy = tokens-i.Tokens, busy-i.Busy
 		}
@@ -307,7 +310,7 @@ func (h *State) Given(after, within int64) Given {
 		}
 	}
 	for _, i := range h.Interventions {
-		if i.N > max(after, h.PromptN) && i.Kind == engine.ResourceThrottling && !i.Lifted && !i.taken() {
+		if i.N > max(after, h.PromptN) && i.Factor > 0 && !i.Lifted && !i.taken() {
 			g.Limits = append(g.Limits, engine.TakenLimit{N: i.N, Issue: i.Issue, Factor: i.Factor})
 		}
 	}

@@ -74,7 +74,7 @@ func (s *signs) see(rec *engine.Record, answer engine.Verdict) {
 	if d.Enforced == engine.Warn && len(d.Rules) > 0 {
 		s.warned[d.Rules[0].ID]++
 	}
-	if i := d.Intervention; i != nil && d.Enforced != engine.Allow {
+	if i := d.Intervention; i != nil && d.Enforced != engine.Allow && !d.Stops() {
 		s.intervention(i, at)
 	}
 }

@@ -25,6 +25,11 @@ func TestDuties(t *testing.T) {
 			rec.Decision.Intervention = &engine.Intervention{Kind: kind, Checkpoint: "00000000-2"}
 		}
 	}
+	does := func(what ...string) func(*engine.Record) {
+		return func(rec *engine.Record) {
+			rec.Decision.Intervention = &engine.Intervention{Kind: "own", Checkpoint: "00000000-2", Does: what}
+		}
+	}
 	saved := &engine.Record{Kind: engine.KindAct, Call: "c1",
 		Act: &engine.Act{Kind: engine.ActCheckpoint, Result: engine.CheckpointTaken, Checkpoint: &engine.CheckpointFacts{ID: "00000000-2"}}}
 	ended := &engine.Record{Kind: engine.KindPost, Phase: engine.PhasePost, Call: "c1", Action: &engine.Action{},
@@ -52,6 +57,11 @@ func TestDuties(t *testing.T) {
 			[]Duty{{Kind: Remind, Of: 3}}},
 		{"a rollback", []*engine.Record{says(engine.Warn, intervenes(engine.CheckpointRollback))},
 			[]Duty{{Kind: Remind, Of: 2}, {Kind: Restore, Of: 2}}},
+		{"a stop by a kind of the organisation's own", []*engine.Record{says(engine.Block, does(engine.DoesStop))},
+			[]Duty{{Kind: Stop, Of: 2}, {Kind: Remind, Of: 2}}},
+		{"a rollback, or else a question, by such a kind", []*engine.Record{says(engine.Ask, does(engine.DoesWait, engine.DoesRestore))},
+			[]Duty{{Kind: Remind, Of: 2}, {Kind: Restore, Of: 2}}},
+		{"limits by such a kind", []*engine.Record{says(engine.Warn, does(engine.DoesLimit))}, []Duty{{Kind: Remind, Of: 2}}},
 		{"a rollback that a hook did not finish", []*engine.Record{says(engine.Warn, intervenes(engine.CheckpointRollback)),
 			says(engine.Allow, func(rec *engine.Record) { rec.Call = "c2" })}, []Duty{{Kind: Restore, Of: 2}}},
 		{"the end of a call whose files were stored", []*engine.Record{says(engine.Allow, saves), saved, ended},

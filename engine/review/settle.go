@@ -34,6 +34,13 @@ func settle(d *engine.Decision, own ...string) error {
 	if i := d.Intervention; i != nil && !slices.Contains(kinds, i.Kind) {
 		return fmt.Errorf("policy returned the intervention %q, which is not one of %s", i.Kind, strings.Join(kinds, ", "))
 	}
+	if i := d.Intervention; i != nil {
+		for _, what := range i.Does {
+			if !slices.Contains(engine.Duties(), what) {
+				return fmt.Errorf("policy returned an intervention that does %q, which is not one of %s", what, strings.Join(engine.Duties(), ", "))
+			}
+		}
+	}
 	limits := []limit{{480, 8, uncut}, {240, 8, uncut}, {120, 5, uncut}, {60, 3, uncut}, {30, 1, uncut},
 		{30, 1, 960}, {30, 1, 240}, {30, 1, 60}}
 	whole := *d

@@ -32,6 +32,10 @@ func TestSettleRefusesWords(t *testing.T) {
 	if err := settle(&page, "page"); err != nil {
 		t.Errorf("a kind that it has: %v", err)
 	}
+	page.Intervention.Does = []string{engine.DoesLimit, "delete"}
+	if err := settle(&page, "page"); err == nil || !strings.Contains(err.Error(), `does "delete", which is not one of remind, limit, wait, restore, stop`) {
+		t.Errorf("something that no kind does: %v", err)
+	}
 	if err := settle((&engine.Decision{Decision: engine.Allow, Enforced: engine.Allow, Confidence: math.NaN()})); err == nil {
 		t.Error("a confidence that is not a number was accepted")
 	}

@@ -344,6 +344,7 @@ type Recommendation struct {
 
 // Kind is the setting interventions.kinds.*.
 type Kind struct {
+	Does        []string `json:"does"`
 	Command     []string `json:"command"`
 	Env         []string `json:"env"`
 	Webhook     string   `json:"webhook"`

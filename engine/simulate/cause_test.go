@@ -17,6 +17,9 @@ func TestCause(t *testing.T) {
 	deletes := engine.RuleResult{ID: "deletes", Decision: engine.Block}
 	late := engine.RuleResult{ID: "late", Decision: engine.Ask}
 	watched := engine.RuleResult{ID: "deletes", Decision: engine.Block, Enforcement: "observe"}
+	loops := engine.RuleResult{ID: "loop", Decision: engine.Warn}
+	held := side("ask", "ask", loops)
+	held.decision.Intervention = &engine.Intervention{Kind: "ask_us", Issue: "loop", Does: []string{engine.DoesWait}}
 	for _, c := range []struct {
 		name      string
 		base, now sideAnswer
@@ -29,6 +32,7 @@ func TestCause(t *testing.T) {
 		{"nothing is enforced any more", side("block", "block", deletes), side("block", "allow", deletes), ByEnforcement, false},
 		{"nobody could be asked", side("allow", "allow"), side("block", "block", late), "late", true},
 		{"both ask, and the scores block", side("ask", "ask", late), side("block", "block", late), ByScores, false},
+		{"an intervention has a person asked", side("warn", "warn", loops), held, "loop", false},
 		{"the scores", side("allow", "allow"), side("ask", "ask"), ByScores, false},
 		{"somebody refused", sideAnswer{verdict: engine.Block}, side("allow", "allow"), ByOthers, false},
 	} {

@@ -87,7 +87,7 @@ func (s sideAnswer) stores() string {
 func (s sideAnswer) restores() string {
 	i := s.decision.Intervention
 	switch {
-	case i == nil || i.Kind != engine.CheckpointRollback:
+	case i == nil || i.Kind != engine.CheckpointRollback && i.Checkpoint == "":
 		return stepNone
 	case i.Checkpoint == "":
 		return "none can be restored"

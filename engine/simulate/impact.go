@@ -40,7 +40,8 @@ type Impact struct {
 	Causes        []Cause         `json:"causes,omitempty"` // differences of policy that may change a decision, each with its effect, by kind and name
 	Rules         []RuleCounts    `json:"rules"`            // rules and patterns of either side, by id
 	Interventions []Group         `json:"interventions"`
-	Files         *FileChanges    `json:"files,omitempty"` // checkpoints and rollbacks; absent: neither side asks for any
+	Duties        []SessionDuty   `json:"duties,omitempty"` // what decisions ask for besides their answer, by session; at most maxGroups
+	Files         *FileChanges    `json:"files,omitempty"`  // checkpoints and rollbacks; absent: neither side asks for any
 	Tools         []Group         `json:"tools"`
 	Workspaces    []Group         `json:"workspaces"`
 	Changed       []SessionChange `json:"changed"`     // sessions with a change, the most changed first; at most MaxChanged

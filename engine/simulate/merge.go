@@ -58,6 +58,7 @@ func (m *Impact) Add(part *Impact) {
 	m.Causes = joined(m.Causes, part.Causes, Cause.compare, (*Cause).plus, maxCauses)
 	m.Rules = joined(m.Rules, part.Rules, RuleCounts.compare, (*RuleCounts).plus, maxGroups)
 	m.Interventions = joined(m.Interventions, part.Interventions, Group.compare, (*Group).plus, maxGroups)
+	m.Duties = joined(m.Duties, part.Duties, SessionDuty.compare, (*SessionDuty).plus, maxGroups)
 	m.Files = filesOf(m.Files, part.Files)
 	m.Tools = joined(m.Tools, part.Tools, Group.compare, (*Group).plus, maxGroups)
 	m.Workspaces = joined(m.Workspaces, part.Workspaces, Group.compare, (*Group).plus, maxGroups)

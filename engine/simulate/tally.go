@@ -19,6 +19,7 @@ type sessionTally struct {
 	rules         map[string]*RuleCounts
 	causes        map[string]*Cause // by Cause.Key
 	interventions map[string]*Group
+	duties        map[dutyKey]*SessionDuty
 	tools         map[string]*Group
 	alarms        alarms
 	patterns      map[string]bool
@@ -41,7 +42,7 @@ func newSessionTally(m *Impact, s RecordedSession) *sessionTally {
 	t := &sessionTally{
 		impact: m, change: SessionChange{Session: s.Session, Harness: s.Harness, Format: s.Format, Steps: []Step{}},
 		kinds: map[kindKey]*Kind{}, rules: map[string]*RuleCounts{}, causes: map[string]*Cause{}, interventions: map[string]*Group{}, tools: map[string]*Group{},
-		patterns: map[string]bool{}, matrix: map[*Tally]map[cellKey]*Cell{&m.Calls: {}, &m.Events: {}},
+		duties: map[dutyKey]*SessionDuty{}, patterns: map[string]bool{}, matrix: map[*Tally]map[cellKey]*Cell{&m.Calls: {}, &m.Events: {}},
 		open: map[*Tally]map[OpenCell]*OpenCell{&m.Calls: {}, &m.Events: {}},
 	}
 	for _, id := range slices.Concat(m.Baseline.Patterns, m.Candidate.Patterns) {
@@ -132,6 +133,7 @@ func (t *sessionTally) add(s Step, loosens bool, base, now sideAnswer) {
 	t.unclear(s)
 	t.firedRules(s, base, now)
 	t.intervention(s, base, now)
+	t.duty(base, now)
 	t.files(s, base, now)
 	t.errors(tally, s, base, now)
 	if s.State.changes() {
@@ -263,6 +265,9 @@ func cause(base, now sideAnswer) (rule string, unasked bool) {
 	}
 	if own, _ := leadingRules(strict, other, engine.Modify); own != "" && strict.verdict == engine.Block {
 		return own, true
+	}
+	if made := strict.decision.Intervention; made != nil && made.Issue != "" {
+		return made.Issue, false // its rule only warns
 	}
 	return ByScores, false
 }
@@ -440,6 +445,7 @@ func (t *sessionTally) sum(a answers) *Impact {
 	}
 	m.Kinds, m.Rules = sorted(t.kinds, Kind.compare), sorted(t.rules, RuleCounts.compare)
 	m.Interventions, m.Tools = sorted(t.interventions, Group.compare), sorted(t.tools, Group.compare)
+	m.Duties = sorted(t.duties, SessionDuty.compare)
 	t.sumCauses()
 	if m.Files != nil {
 		slices.SortFunc(m.Files.Steps, FileStep.compare)

@@ -144,15 +144,20 @@ func (v *interventions) add(r *engine.Record, agent, issue string) {
 const stopStrictness = 50
 
 // kindOf returns the kind of an intervention and its strictness: the intervention, where the
-// policy made one with a warning, else the answer.
+// policy made one with a warning or it led to the answer, else the answer.
 func kindOf(r *engine.Record) (kind string, strictness int) {
 	effect := r.Answer.Effect
 	strictness = 10 * effect.Strictness()
+	made := r.Decision.Intervention
 	// A stop that comes with a warning is only offered.
-	if made := r.Decision.Intervention; made != nil && effect == engine.Warn && made.Kind != engine.EmergencyStop {
-		return made.Kind, strictness + max(0, slices.Index(engine.Interventions(), made.Kind)) // an organisation's own kind is a message
+	if made == nil || len(made.Does) == 0 && (effect != engine.Warn || made.Kind == engine.EmergencyStop) {
+		return string(effect), strictness
 	}
-	return string(effect), strictness
+	most := 0 // an organisation's own kind that does nothing is a message
+	for _, kind := range made.Kinds() {
+		most = max(most, slices.Index(engine.Interventions(), kind))
+	}
+	return made.Kind, strictness + most
 }
 
 // act records an executed intervention: it counts instead of the answer, as the stricter of
@@ -163,7 +168,10 @@ func (v *interventions) act(r *engine.Record) {
 	}
 	for _, w := range v.watched {
 		if w.record == r.Act.Of && !w.settled {
-			w.kind, w.strictness = r.Act.Kind, stopStrictness
+			w.strictness = stopStrictness
+			if builtIn(w.kind) != Other {
+				w.kind = r.Act.Kind
+			}
 			return
 		}
 	}
@@ -184,12 +192,15 @@ func agentOf(r *engine.Record) string {
 	return r.Agent
 }
 
-// issueOf returns the issue of a record's answer: the strictest rule or pattern that leads to
-// it by itself. It is empty if nothing was done.
+// issueOf returns the issue of a record's answer: that of the organisation's own kind of intervention that
+// does something, or the strictest rule or pattern that leads to the answer by itself. It is empty if nothing was done.
 func issueOf(r *engine.Record) string {
 	effect := r.Answer.Effect
 	if effect == engine.Allow || r.Answer.Mode == engine.ModeDegraded {
 		return ""
+	}
+	if made := r.Decision.Intervention; made != nil && len(made.Does) > 0 {
+		return made.Issue // its rule only warns
 	}
 	for _, rule := range r.Decision.Rules {
 		if enforced(rule).Strictness() >= effect.Strictness() {

@@ -49,6 +49,15 @@ func TestInterventions(t *testing.T) {
 			s.calls(12, 10)
 		},
 			[]Intervention{{"page_oncall", "loop", Helped, 1}, {"soft_correction", "loop", Returned, 1}}, nil},
+		"limits, then a question, then a stop, by kinds of the organisation's own": {func(s *tale) {
+			s.call(engine.Warn, "loop").Decision.Intervention = &engine.Intervention{Kind: "slow_down", Issue: "loop", Does: []string{engine.DoesRemind, engine.DoesLimit}}
+			ask := s.call(engine.Ask, "loop")
+			ask.Decision.Rules[0].Decision, ask.Decision.Intervention = engine.Warn, &engine.Intervention{Kind: "ask_us", Issue: "loop", Does: []string{engine.DoesWait}}
+			last := s.call(engine.Block, "loop")
+			last.Decision.Rules[0].Decision, last.Decision.Intervention = engine.Warn, &engine.Intervention{Kind: "halt", Issue: "loop", Does: []string{engine.DoesStop}}
+			s.add(&engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.EmergencyStop, Of: last.ID()}})
+		},
+			[]Intervention{{"ask_us", "loop", Returned, 1}, {"halt", "loop", Open, 1}, {"slow_down", "loop", Returned, 1}}, []Escalation{{"loop", 2}}},
 		"stricter, as it came back": {func(s *tale) {
 			s.call(engine.Warn, "loop")
 			s.call(engine.Ask, "loop")

@@ -3,8 +3,7 @@
 // describes the built-in rules, docs/programs.md, which describes the programs
 // that the policy knows, docs/codes.md, which describes the findings of `policy check`,
 // docs/metrics.md and docs/grafana.json, which describe and show the metrics,
-// engine/serve/api/openapi.json, which describes the HTTP API, engine/settings/settings.go, the Go types
-// of settings, and docs/writing-policy.md, the
+// engine/serve/api/openapi.json, which describes the HTTP API, and docs/writing-policy.md, the
 // reference for authors.
 // It runs in the directory schemas: go generate ./schemas.
 package main
@@ -71,8 +70,7 @@ func documents() []document {
 }
 
 func main() {
-	if err := errors.Join(write(".", ".."), writeSettings("../docs/settings.md"),
-		writeSettingsTypes("../engine/settings/settings.go"), writeRules("../docs/rules.md"),
+	if err := errors.Join(write(".", ".."), writeSettings("../docs/settings.md"), writeRules("../docs/rules.md"),
 		writePatterns("../docs/patterns.md"), writePrograms("../docs/programs.md"), writeMetrics("../docs"),
 		writeOpenAPI("../engine/serve/api/openapi.json", ".."),
 		os.WriteFile("../docs/codes.md", codes.Document(), 0o644), writeGuide("../docs/writing-policy.md")); err != nil {

@@ -51,25 +51,6 @@ func TestSettingsDocIsCurrent(t *testing.T) {
 	}
 }
 
-// The Go types of settings are what their schema says.
-func TestSettingsTypesAreCurrent(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "settings.go")
-	if err := writeSettingsTypes(file); err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile("../../engine/settings/settings.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(got), string(want)); diff != "" {
-		t.Errorf("engine/settings/settings.go is out of date; run go generate ./schemas\n%s", diff)
-	}
-}
-
 // What is written about the rules is what their rows say.
 func TestRulesDocIsCurrent(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rules.md")

@@ -24,9 +24,9 @@ _run := [i | some i in _past; i.run]
 chosen := {"kind": "emergency_stop", "reason": object.get(input.session, "stop_reason", "")} if {
 	input.session.stopped
 	not _passes
-} else := object.union(_stop, {"kind": "emergency_stop", "attempt": count(_about(_stop.issue)) + 1}) if {
+} else := object.union({"kind": "emergency_stop", "attempt": count(_about(_stop.issue)) + 1}, _stop) if {
 	_stop
-} else := object.union_n([{"kind": _kind, "issue": _issue.id, "attempt": count(_about(_issue.id)) + 1}, _factor_of, _request_of, _rollback_of, _offer_of]) if {
+} else := object.union_n([{"kind": _kind, "issue": _issue.id, "attempt": count(_about(_issue.id)) + 1}, _factor_of, _request_of, _rollback_of, _offer_of, _does_of]) if {
 	not _waits
 }
 
@@ -37,6 +37,8 @@ stops if {
 	chosen.kind == "emergency_stop"
 	not chosen.asks
 }
+
+stops if "stop" in chosen.does
 
 # METADATA
 # title: The event is not stopped although the session is
@@ -123,9 +125,9 @@ _stop := {"issue": _again, "reason": _text(_settings.texts.repeated, {"{rule}": 
 	_stoppable
 	_issue
 	count(_run) >= _settings.max_interventions_per_execution
-} else := {"issue": _issue.id, "reason": _text(_settings.texts.ladder, {"{reason}": trim_suffix(data.reviewer.reasons.brief(_issue), ".")})} if {
+} else := object.union(_named_stop, {"issue": _issue.id, "reason": _text(_settings.texts.ladder, {"{reason}": trim_suffix(data.reviewer.reasons.brief(_issue), ".")})}) if {
 	_stoppable
-	_kind == "emergency_stop"
+	_wants("stop")
 	_stops_by_itself
 }
 
@@ -239,11 +241,9 @@ _available("emergency_stop")
 
 _available(kind) if _settings[kind] == true
 
-_available(kind) if _own_kinds[kind]
+_available(kind) if _tells(kind)
 
-# Kinds that the organisation has defined. They are carried out after the decision was
-# recorded; here they only add a message.
-_own_kinds := object.get(_settings, "kinds", {})
+_available(kind) if _may_do(kind) != set()
 
 _level := object.get(input.finding, [_issue.id, "level"], _issue.severity)
 
@@ -270,8 +270,8 @@ _may_move if _last.ms >= _settings.escalation_delay_seconds * 1000
 _may_move if _uses(_last.kind) >= _settings.max_attempts
 
 _may_move if {
-	_last.kind == "checkpoint_rollback"
-	_uses(_last.kind) >= _settings.max_retries
+	_restoring(_last.kind)
+	_rolled_back_enough
 }
 
 _helps if {
@@ -310,24 +310,24 @@ _waits if {
 	not _repeated(_issue)
 }
 
-_message if _kind in {"soft_correction", "context_reinforcement"}
-
-_message if _own_kinds[_kind]
-
-# Where the session could be stopped, it is (_stop).
-_message if _kind == "emergency_stop"
-
-# A rollback that a person is to make, or that is not possible, is no more than a message.
-_message if {
-	_kind == "checkpoint_rollback"
-	not _restores
-}
+# A rollback that a person is to make, or that is not possible, is no more than a message; and where the
+# session could be stopped, it is (_stop).
+_message if _done - {"remind"} == set()
 
 # Each restores what the last one did.
 _waits if {
-	_kind == "checkpoint_rollback"
-	_uses(_kind) >= _settings.max_retries
+	_restores_only
+	_rolled_back_enough
 }
+
+_restores_only if _kind == "checkpoint_rollback"
+
+_restores_only if {
+	not _tells(_kind)
+	_may_do(_kind) == {"restore"}
+}
+
+_rolled_back_enough if count([i | some i in _own; _restoring(i.kind)]) >= _settings.max_retries
 
 # An agent that ends its turn is made to continue once per prompt, by this or any other hook.
 _waits if {
@@ -370,7 +370,9 @@ _in_vain := [i |
 # Rollback
 
 _rollback_of := {} if {
-	_kind != "checkpoint_rollback"
+	not _wants("restore")
+} else := {} if {
+	_rolled_back_enough
 } else := {"checkpoint": _suitable} if {
 	_restores
 } else := {"checkpoint": _suitable, "asks": true} if {
@@ -417,7 +419,7 @@ _ever := 1000000000000
 
 # The stop is left to a person.
 _offer_of := {"asks": true} if {
-	_kind == "emergency_stop"
+	_wants("stop")
 } else := {}
 
 _rollback_text := _texts.checkpoint_rollback if {
@@ -436,19 +438,17 @@ _rollback_text := _texts.checkpoint_rollback if {
 template := _texts.emergency_stop if {
 	stops
 	not input.session.stopped
+} else := _own_text if {
+	_own_kinds[chosen.kind]
 } else := _kind_text if {
 	outcome.answered == "warn"
 	not stops
 }
 
-_kind_text := _own_kinds[chosen.kind].text if {
-	true
-} else := _rollback_text if {
+_kind_text := _rollback_text if {
 	chosen.kind == "checkpoint_rollback"
 } else := _texts.stop_offered if {
 	chosen.kind == "emergency_stop"
-} else := _texts.own if {
-	_own_kinds[chosen.kind]
 } else := _texts[chosen.kind]
 
 _texts := _settings.texts
@@ -457,8 +457,8 @@ _texts := _settings.texts
 # title: What the person is told instead
 notice := _texts.stop_offered_notice if {
 	outcome.answered == "warn"
-	chosen.kind == "emergency_stop"
 	chosen.asks
+	_wants("stop")
 }
 
 # METADATA
@@ -468,12 +468,12 @@ facts := {"{correction}": _correction, "{constraints}": _constraints, "{progress
 _correction := concat("", [_strong, _advice, _example])
 
 _example := concat("", [_settings.examples[chosen.issue], " "]) if {
-	chosen.kind == "context_reinforcement"
+	_wants("remind")
 	_settings.include_examples
 } else := ""
 
 _strong := _texts.strong if {
-	chosen.kind == "context_reinforcement"
+	_wants("remind")
 	_settings.reinforcement_strength == "strong"
 } else := ""
 
@@ -514,7 +514,7 @@ _limits_text := concat(", ", [_limit_text(name, _lowered(name, base, array.conca
 ])
 
 _request_of := object.union({"request": _unread}, _progress_of) if {
-	_kind == "context_reinforcement"
+	_wants("remind")
 } else := {}
 
 _progress_of := {"progress": _text(_texts.tasks, {

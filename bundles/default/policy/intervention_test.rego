@@ -26,10 +26,13 @@ _found(id, session) := given.call({
 })
 
 # An earlier intervention about "one", with the issue found again after two actions.
-_made(kind, seconds, back) := {
-	"kind": kind, "issue": "one", "agent": "main", "ago": 20, "ms": seconds * 1000, "run": true, "factor": 0.5,
-	"back": {"actions": back, "ms": back * 1000},
-}
+_made(kind, seconds, back) := object.union(
+	{
+		"kind": kind, "issue": "one", "agent": "main", "ago": 20, "ms": seconds * 1000, "run": true,
+		"back": {"actions": back, "ms": back * 1000},
+	},
+	object.filter({"factor": 0.5}, {"factor" | kind == "resource_throttling"}),
+)
 
 _soft(seconds) := _made("soft_correction", seconds, 2)
 

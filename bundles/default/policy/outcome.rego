@@ -21,18 +21,18 @@ decision := "allow" if {
 	quiet
 } else := "allow" if {
 	allowed_by_person
-} else := _verdicts[max(array.concat([_own, _stop], [_demand(r) | some r in fired.rules]))]
+} else := _verdicts[max(array.concat([_own, _stop, _wait], [_demand(r) | some r in fired.rules]))]
 
 # METADATA
 # title: The answer to give
 # description: The decision after the enforcement modes of the bundle and of each rule.
 enforced := "block" if {
 	_soften(_stop, data.reviewer.enforcement) == _strictness.block
-} else := answered
+} else := _verdicts[max([_strictness[answered], _soften(_wait, data.reviewer.enforcement)])]
 
 # METADATA
 # title: The answer to the call alone
-# description: Before an intervention stops the session.
+# description: Before an intervention stops the session, or has a person asked about the call.
 answered := "allow" if {
 	quiet
 } else := "allow" if {
@@ -81,6 +81,11 @@ _own := _unmodified if {
 # The call at which the session stops is denied.
 _stop := _strictness.block if {
 	intervention.stops
+} else := _strictness.allow
+
+# A call that waits for a person is treated as one that a rule asks about.
+_wait := _unmodified if {
+	intervention.holds
 } else := _strictness.allow
 
 _enforced(r) := _soften(_demand(r), r.mode)
@@ -243,3 +248,8 @@ _dangerous_pattern if {
 # title: A rule that leads to the answer
 # description: The scores alone may lead to it too; the rule is named anyway.
 leads(r) if _enforced(r) == _strictness[enforced]
+
+leads(r) if {
+	intervention.holds
+	r.id == intervention.chosen.issue
+}

@@ -1,9 +1,9 @@
 package reviewer.intervention
 
-# What resource_throttling lowers, and what a call exceeds.
+# What throttling lowers, and what a call exceeds.
 
 _factor_of := {"factor": _factor} if {
-	_kind == "resource_throttling"
+	_wants("limit")
 } else := {}
 
 _factor := _settings.reduction_factors.severe if {
@@ -12,7 +12,7 @@ _factor := _settings.reduction_factors.severe if {
 
 _growth := max(array.concat([0], [ratio | some g in input.session.growing; some ratio in g.ratios]))
 
-_throttles := [i.factor | some i in _run; i.kind == "resource_throttling"; not i.lifted; _settings.enabled]
+_throttles := [i.factor | some i in _run; not i.lifted; _settings.enabled]
 
 # METADATA
 # title: The limits of a session that was throttled or resumed with limits
@@ -65,7 +65,7 @@ _runs if count(input.action.commands) > 0
 
 # What was used since the latest throttling, or since the prompt if the session was only
 # resumed with limits. Earlier use was allowed.
-_since_throttled := [i | some i in _run; i.kind == "resource_throttling"; not i.lifted][count(_throttles) - 1] if {
+_since_throttled := [i | some i in _run; i.factor; not i.lifted][count(_throttles) - 1] if {
 	_throttles != []
 } else := input.session
 

@@ -152,7 +152,7 @@ func (q *evaluator) saferThan(d *engine.Decision) []string {
 	milder := map[string]bool{}
 	for _, l := range q.effective.Catalogue() {
 		for _, r := range d.Rules {
-			if r.ID == l.ID && r.Decision != d.Decision {
+			if r.ID == l.ID && r.Decision != d.Decision && (d.Intervention == nil || d.Intervention.Issue != r.ID) {
 				milder[l.Remediation] = true
 			}
 		}
@@ -160,11 +160,19 @@ func (q *evaluator) saferThan(d *engine.Decision) []string {
 	return slices.DeleteFunc(slices.Clone(d.Alternatives), func(s string) bool { return milder[s] })
 }
 
-// decides returns the rule that the decision comes from; nil: the scores.
+// decides returns the rule that the decision comes from, or that of the intervention that made it stricter; nil: the
+// scores.
 func (x *explanation) decides() *firedRule {
 	for i, r := range x.Fired {
 		if r.Decision == string(x.Decision.Decision) && r.Decision != string(engine.Allow) {
 			return &x.Fired[i]
+		}
+	}
+	if made := x.Decision.Intervention; made != nil && x.Decision.Decision.Strictness() > engine.Warn.Strictness() {
+		for i, r := range x.Fired {
+			if r.ID == made.Issue {
+				return &x.Fired[i]
+			}
 		}
 	}
 	return nil

@@ -120,6 +120,9 @@ func (g page) verdict(x *explanation) {
 	case x.Answer != d.Decision:
 		g.row("answered", fmt.Sprintf("%s, since it could not run in a safer form", x.Answer))
 	}
+	if d.Intervention != nil {
+		g.row("intervention", made(d.Intervention))
+	}
 	if x.Form != "" {
 		g.row("runs as", x.Form)
 	}

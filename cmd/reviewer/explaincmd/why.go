@@ -87,6 +87,9 @@ func explainDecision(w io.Writer, p term.Paint, d *engine.Decision) {
 	for _, r := range d.Rules {
 		fmt.Fprintf(w, "  rule %s: %s, %s%s\n", r.ID, p.Verdict(string(r.Decision)), r.Severity, softened(r))
 	}
+	if d.Intervention != nil {
+		fmt.Fprintf(w, "  intervention %s\n", made(d.Intervention))
+	}
 	for _, e := range d.Errors {
 		fmt.Fprintf(w, "  %s rule %s: %s\n", p.Verdict("fail"), e.Rule, term.OneLine(e.Message, 300))
 	}
@@ -106,6 +109,15 @@ func explainDecision(w io.Writer, p term.Paint, d *engine.Decision) {
 	for _, alt := range d.Alternatives {
 		fmt.Fprintf(w, "  safer: %s\n", term.OneLine(alt, 300))
 	}
+}
+
+// made describes an intervention: its kind, what it is about, and what an organisation's own kind does.
+func made(i *engine.Intervention) string {
+	text := i.Kind + term.After(" about ", i.Issue) + term.After(": ", strings.Join(i.Does, ", "))
+	if i.Asks {
+		text += " (a person is asked to do the rest)"
+	}
+	return text
 }
 
 func softened(r engine.RuleResult) string {

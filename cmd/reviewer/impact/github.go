@@ -36,6 +36,7 @@ func writeGitHub(b *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	d.fold("Rules", changedRules("RULE", m.Rules, false))
 	d.fold("Patterns", changedRules("PATTERN", m.Rules, true))
 	d.fold("Interventions", groups("INTERVENTION", "NAMED", m.Interventions))
+	d.fold("Stops, questions, rollbacks and limits, by session", duties(m.Duties))
 	d.fold("Checkpoints and rollbacks", fileSteps(m.Files))
 	d.fold("Tools", groups("TOOL", "HELD UP", m.Tools))
 	d.fold("Workspaces", groups("WORKSPACE", "HELD UP", m.Workspaces))

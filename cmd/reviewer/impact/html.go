@@ -48,6 +48,7 @@ func writeHTML(w *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	p.groups("By tool", "tool", shown.Tools)
 	p.groups("By workspace", "workspace", shown.Workspaces)
 	p.interventions(shown.Interventions)
+	p.duties(shown.Duties)
 	p.files(shown.Files)
 	p.alarms(alarms(shown.Alarms))
 	p.neverFired(shown.NeverFired)

@@ -329,3 +329,16 @@ func (p *webPage) interventions(groups []simulate.Group) {
 	}
 	p.put(`</tbody></table></div><p class="faint">Baseline and candidate: decisions that name it.</p></section>`)
 }
+
+func (p *webPage) duties(list []simulate.SessionDuty) {
+	if len(list) == 0 {
+		return
+	}
+	p.put(`<section><h2>Stops, questions, rollbacks and limits</h2><div class="scroll"><table class="wide"><thead><tr><th>Session</th>` +
+		`<th>Duty</th><th>Kind</th><th class="n">Baseline</th><th class="n">Candidate</th></tr></thead><tbody>`)
+	for _, d := range list {
+		p.put(`<tr><td><code>%s</code></td><td>%s</td><td><code>%s</code></td><td class="n">%s</td><td class="n">%s</td></tr>`,
+			breakable(d.Session), d.What, breakable(d.Kind), d.Baseline, d.Candidate)
+	}
+	p.put(`</tbody></table></div></section>`)
+}

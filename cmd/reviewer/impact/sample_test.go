@@ -71,6 +71,11 @@ func busy() *simulate.Impact {
 		{ID: "net.unknown_host", Candidate: 14, Gained: 14, Tightened: 14},
 	}
 	m.Interventions = []simulate.Group{{Name: "emergency_stop", Total: 1, Tightened: 1, Candidate: 1}}
+	m.Duties = []simulate.SessionDuty{
+		{Session: "5e551000-0000-4000-8000-000000000001", What: "restore", Kind: "checkpoint_rollback", Baseline: 1},
+		{Session: "5e551000-0000-4000-8000-000000000001", What: "wait", Baseline: 2, Candidate: 2},
+		{Session: "5e551000-0000-4000-8000-000000000002", What: "stop", Kind: "emergency_stop", Candidate: 1},
+	}
 	m.Files = &simulate.FileChanges{
 		Checkpoints: simulate.Asked{Baseline: 410, Candidate: 409, Changed: 1}, Rollbacks: simulate.Asked{Baseline: 1, Candidate: 1, Changed: 1},
 		Steps: []simulate.FileStep{

@@ -117,6 +117,20 @@ func groups(head, counted string, list []simulate.Group) term.Table {
 	return t
 }
 
+// duties lists what decisions ask for besides their answer, those that differ first.
+func duties(list []simulate.SessionDuty) term.Table {
+	t := term.Table{Columns: slices.Concat(term.Texts("DUTY", "KIND", "SESSION"), term.Numbers("TIMES"))}
+	for _, differ := range []bool{true, false} {
+		for _, d := range list {
+			if (d.Baseline != d.Candidate) == differ {
+				t.Add(term.Plain(d.What), term.Plain(cmp.Or(d.Kind, "-")), term.Plain(term.Cut(d.Session, sessionWidth)),
+					beforeAfter(d.Baseline, d.Candidate))
+			}
+		}
+	}
+	return t
+}
+
 // beforeAfter shows a count of either side.
 func beforeAfter(baseline, candidate int64) term.Cell {
 	if baseline == candidate {

@@ -13,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/incident"
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/notify/channel"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/settings"
 )
@@ -58,8 +59,8 @@ func Start(a *cli.App, store *audit.Store, p *review.Policy, key engine.SessionK
 	if a.Detach == nil || answer.ID == "" || p == nil {
 		return
 	}
-	_, own := p.Settings.Interventions.Kinds[answer.Intervention]
-	if own && answer.Mode != engine.ModeDuplicate || answer.Stop && told(p, notify.AboutStops) && due(store, key, answer) {
+	own := channel.Tells(p.Settings.Interventions.Kinds[answer.Intervention]) && answer.Mode != engine.ModeDuplicate
+	if own || answer.Stop && told(p, notify.AboutStops) && due(store, key, answer) {
 		// A failure does not affect the answer; the next process does the work.
 		_ = a.Detach("--home", store.Dir, "notify", "deliver", "--once")
 	}

@@ -158,11 +158,11 @@ func notifying(c settings.Channel) *review.Policy {
 
 func TestStartForOwnKinds(t *testing.T) {
 	paging := &review.Policy{}
-	paging.Settings.Interventions.Kinds = map[string]settings.Kind{"page": {}}
+	paging.Settings.Interventions.Kinds = map[string]settings.Kind{"page": {WebhookEnv: "X"}, "slow_down": {Does: []string{"limit"}}}
 	store := &audit.Store{Dir: filepath.Join(t.TempDir(), "home")}
 	started := 0
 	a := &cli.App{Detach: func(...string) error { started++; return nil }}
-	for _, answer := range []engine.Answer{{ID: "x-1"}, {ID: "x-2", Intervention: engine.SoftCorrection}, {Intervention: "page"},
+	for _, answer := range []engine.Answer{{ID: "x-1"}, {ID: "x-5", Intervention: "slow_down"}, {ID: "x-2", Intervention: engine.SoftCorrection}, {Intervention: "page"},
 		{ID: "x-3", Intervention: "page", Mode: engine.ModeDuplicate}} {
 		Start(a, store, paging, key, answer)
 	}
@@ -180,8 +180,8 @@ func TestOwnKindsOfTheLog(t *testing.T) {
 		store := &audit.Store{Dir: filepath.Join(t.TempDir(), "home")}
 		now := time.Now()
 		page := &engine.Intervention{Kind: "page", Issue: "loop"}
-		ids := stopped(t, store, now.Add(-age), &engine.Intervention{Kind: engine.SoftCorrection, Issue: "loop"}, page, nil, page)
-		d := &notify.Deliverer{Spool: spoolOf(store), Own: channel.Own(map[string]settings.Kind{"page": {}, "other": {}}, channel.Sources{})}
+		ids := stopped(t, store, now.Add(-age), &engine.Intervention{Kind: engine.SoftCorrection, Issue: "loop"}, page, nil, page, &engine.Intervention{Kind: "quiet", Issue: "loop"})
+		d := &notify.Deliverer{Spool: spoolOf(store), Own: channel.Own(map[string]settings.Kind{"page": {Command: []string{"/bin/page"}}, "other": {Command: []string{"/bin/page"}}, "quiet": {}}, channel.Sources{})}
 		for range 2 {
 			if err := putAll(store, d, now); err != nil {
 				t.Fatal(err)

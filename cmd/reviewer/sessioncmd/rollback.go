@@ -108,9 +108,8 @@ func offer(store *audit.Store, s audit.Session) (id string, err error) {
 			return "", err
 		case r.Kind == engine.KindControl && r.Control.Do == engine.ControlRestore:
 			id = ""
-		case r.Decision != nil && r.Decision.Intervention != nil && r.Decision.Intervention.Asks &&
-			r.Decision.Intervention.Kind == engine.CheckpointRollback:
-			id = r.Decision.Intervention.Checkpoint
+		case r.Decision != nil && r.Decision.Intervention.Offered() != "":
+			id = r.Decision.Intervention.Offered()
 		}
 	}
 	return id, nil

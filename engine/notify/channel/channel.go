@@ -104,8 +104,6 @@ func (from Sources) file(what, path string) (string, error) {
 
 var errNotSet = errors.New("is not set")
 
-var errNoWay = errors.New("it has neither a command nor a webhook")
-
 var errNoURL = errors.New("it has none of url, url_file and url_env")
 
 // address returns the address of a channel.

@@ -137,12 +137,18 @@ func TestKindsThatCannotBeUsed(t *testing.T) {
 		"of everybody":    {settings.Kind{Command: []string{open}}, "can be changed by others"},
 		"no variable":     {settings.Kind{Command: []string{script(t, "")}, Env: []string{"NOWHERE"}}, "NOWHERE is not set"},
 		"plain HTTP":      {settings.Kind{Webhook: "http://hooks.example.com/key"}, "must begin with https://"},
-		"nothing":         {settings.Kind{}, "neither a command nor a webhook"},
 	} {
 		c := Own(map[string]settings.Kind{"page": tt.k}, sources(t, nil))["page"]
 		if err := c.Send(t.Context(), paged()); err == nil || !strings.Contains(err.Error(), tt.want) || c.Name() != "page" {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A kind that starts nothing has no channel.
+func TestOwnKindWithoutChannel(t *testing.T) {
+	if own := Own(map[string]settings.Kind{"slow_down": {}}, sources(t, nil)); len(own) != 0 {
+		t.Errorf("%v", own)
 	}
 }
 

@@ -2,6 +2,7 @@ package channel
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
 	"github.com/agent-reviewer/reviewer/engine/settings"
@@ -20,12 +21,16 @@ type executor struct {
 	make func(name string, k settings.Kind, from Sources) (notify.Channel, error)
 }
 
-// Own returns the channels that carry out custom kinds of intervention, by name. One that cannot be
-// used fails every delivery, with the reason.
+// Tells reports whether a kind starts a program or calls a webhook.
+func Tells(k settings.Kind) bool {
+	return slices.ContainsFunc(executors(), func(e executor) bool { return e.does(k) })
+}
+
+// Own returns the channels of custom kinds of intervention that start a program or call a webhook, by
+// name. One that cannot be used fails every delivery, with the reason.
 func Own(kinds map[string]settings.Kind, from Sources) map[string]notify.Channel {
 	own := map[string]notify.Channel{}
 	for name, k := range kinds {
-		own[name] = &named{name, broken(errNoWay)}
 		for _, e := range executors() {
 			if !e.does(k) {
 				continue

@@ -73,6 +73,16 @@ _has_limits if input.session.interventions != []
 _has_limits if input.session.resumed == "limits"
 
 # METADATA
+# title: Call after an issue for which a person is asked
+# custom:
+#   id: waits_for_person
+fires contains "waits_for_person" if {
+	input.phase == "pre"
+	input.session.interventions != []
+	intervention.awaited
+}
+
+# METADATA
 # title: Tool denied in a session that was resumed with limits
 # custom:
 #   id: resumed_with_limits

@@ -1,3 +1,7 @@
+// Command settingtypes writes engine/settings/settings.go: the Go types of the settings that the program reads
+// itself. It runs in the directory schemas, before the package schemas/gen, which needs these types.
+//
+// Out of scope: everything else that is generated from schemas (schemas/gen).
 package main
 
 import (
@@ -15,38 +19,38 @@ import (
 	"github.com/agent-reviewer/reviewer/schemas"
 )
 
-// settingNode is the part of a node of the settings schema that a Go type needs.
-type settingNode struct {
-	Type        string       `json:"type"`
-	Description string       `json:"description"`
-	Enum        []any        `json:"enum"`
-	Default     any          `json:"default"`
-	Program     *bool        `json:"x-program"`
-	GoType      string       `json:"x-type"`
-	Properties  settingNodes `json:"properties"`
-	Others      additional   `json:"additionalProperties"`
-	Items       *settingNode `json:"items"`
+// node is the part of a node of the settings schema that a Go type needs.
+type node struct {
+	Type        string     `json:"type"`
+	Description string     `json:"description"`
+	Enum        []any      `json:"enum"`
+	Default     any        `json:"default"`
+	Program     *bool      `json:"x-program"`
+	GoType      string     `json:"x-type"`
+	Properties  properties `json:"properties"`
+	Others      additional `json:"additionalProperties"`
+	Items       *node      `json:"items"`
 }
 
 // additional is what an object's other keys have; nil: there are none.
-type additional struct{ *settingNode }
+type additional struct{ *node }
 
 func (a *additional) UnmarshalJSON(raw []byte) error {
 	if string(raw) == "false" || string(raw) == "true" {
 		return nil
 	}
-	return json.Unmarshal(raw, &a.settingNode)
+	return json.Unmarshal(raw, &a.node)
 }
 
-// settingNodes are the properties of an object in the order of the schema.
-type settingNodes []settingNamed
+// properties are the properties of an object in the order of the schema.
+type properties []property
 
-type settingNamed struct {
+type property struct {
 	key string
-	of  *settingNode
+	of  *node
 }
 
-func (p *settingNodes) UnmarshalJSON(raw []byte) error {
+func (p *properties) UnmarshalJSON(raw []byte) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if _, err := d.Token(); err != nil {
 		return err
@@ -56,7 +60,7 @@ func (p *settingNodes) UnmarshalJSON(raw []byte) error {
 		if err != nil {
 			return err
 		}
-		n := settingNamed{key: fmt.Sprint(key)}
+		n := property{key: fmt.Sprint(key)}
 		if err := d.Decode(&n.of); err != nil {
 			return err
 		}
@@ -65,14 +69,21 @@ func (p *settingNodes) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// writeSettingsTypes writes the Go types of the settings that the program reads itself: those
+func main() {
+	if err := write("../engine/settings/settings.go"); err != nil {
+		fmt.Fprintln(os.Stderr, "settingtypes:", err)
+		os.Exit(1)
+	}
+}
+
+// write writes the Go types of the settings that the program reads itself: those
 // that are marked with x-program, and what is below them.
-func writeSettingsTypes(file string) error {
+func write(file string) error {
 	raw, err := schemas.FS.ReadFile("settings.json")
 	if err != nil {
 		return err
 	}
-	var root settingNode
+	var root node
 	if err := json.Unmarshal(raw, &root); err != nil {
 		return fmt.Errorf("read the settings schema: %w", err)
 	}
@@ -90,7 +101,7 @@ func writeSettingsTypes(file string) error {
 type typeWriter struct{ types []string }
 
 // object declares the type of an object at a path; all: every key below a marked one is read.
-func (w *typeWriter) object(name, path string, keys settingNodes, all bool) {
+func (w *typeWriter) object(name, path string, keys properties, all bool) {
 	at := len(w.types)
 	w.types = append(w.types, "")
 	var b strings.Builder
@@ -117,14 +128,14 @@ func (w *typeWriter) object(name, path string, keys settingNodes, all bool) {
 }
 
 // of returns the Go type of a node, and declares it if it is an object.
-func (w *typeWriter) of(name, path string, p *settingNode, all bool) string {
+func (w *typeWriter) of(name, path string, p *node, all bool) string {
 	switch {
 	case p.Properties != nil:
 		name = cmp.Or(p.GoType, name)
 		w.object(name, path, p.Properties, all)
 		return name
-	case p.Others.settingNode != nil:
-		return "map[string]" + w.of(name, path+".*", p.Others.settingNode, true)
+	case p.Others.node != nil:
+		return "map[string]" + w.of(name, path+".*", p.Others.node, true)
 	case p.Type == "array":
 		return "[]" + w.of(name, path+"[]", p.Items, true)
 	case p.Type == "boolean":
@@ -152,11 +163,11 @@ func mixed(enum []any) bool {
 }
 
 // read reports whether the program reads a node, or one below it; all: unless the node itself is marked false.
-func (p *settingNode) read(all bool) bool {
+func (p *node) read(all bool) bool {
 	if p.Program != nil {
 		return *p.Program
 	}
-	return all || slices.ContainsFunc(p.Properties, func(below settingNamed) bool { return below.of.read(false) })
+	return all || slices.ContainsFunc(p.Properties, func(below property) bool { return below.of.read(false) })
 }
 
 // goName returns MaxFileMB for max_file_mb.
