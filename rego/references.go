@@ -136,16 +136,20 @@ func Needed(modules map[string]string, wanted func(text string) bool) map[string
 // references finds the modules to which a module refers.
 type references struct {
 	packages, rules map[string][]string // the modules of a package, or with a rule, by its path
+	parts           map[string][]string // the modules with a rule below a path, such as offers.x of offers
 }
 
 func newReferences(modules map[string]*ast.Module) *references {
-	n := &references{map[string][]string{}, map[string][]string{}}
+	n := &references{map[string][]string{}, map[string][]string{}, map[string][]string{}}
 	for name, m := range modules {
 		path := m.Package.Path.String()
 		n.packages[path] = append(n.packages[path], name)
 		for _, r := range m.Rules {
-			path := groundPath(r).String()
-			n.rules[path] = append(n.rules[path], name)
+			ref := groundPath(r)
+			n.rules[ref.String()] = append(n.rules[ref.String()], name)
+			for above := ref[:len(ref)-1]; len(above) > len(m.Package.Path); above = above[:len(above)-1] {
+				n.parts[above.String()] = append(n.parts[above.String()], name)
+			}
 		}
 	}
 	return n
@@ -197,9 +201,9 @@ func resolved(m *ast.Module, name *ast.Term) ast.Ref {
 	return m.Package.Path.Append(ast.StringTerm(nameOf(name)))
 }
 
-// defining lists the modules that define the rule that a reference is in, or the package that it is.
+// defining lists the modules that define the rule that a reference is in, parts of it, or the package that it is.
 func (n *references) defining(ref ast.Ref) []string {
-	all := n.packages[ref.String()]
+	all := slices.Concat(n.packages[ref.String()], n.parts[ref.String()])
 	for ; len(ref) > 1; ref = ref[:len(ref)-1] {
 		all = slices.Concat(all, n.rules[ref.String()])
 	}
