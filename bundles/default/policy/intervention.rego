@@ -12,11 +12,11 @@ import data.reviewer.outcome
 import data.reviewer.prefilter
 import data.reviewer.scores
 
-_settings := data.reviewer.interventions
+settings := data.reviewer.interventions
 
 _past := object.get(input.session, "interventions", [])
 
-_run := [i | some i in _past; i.run]
+made := [i | some i in _past; i.run]
 
 # METADATA
 # title: The intervention, if there is one
@@ -26,7 +26,7 @@ chosen := {"kind": "emergency_stop", "reason": object.get(input.session, "stop_r
 	not _passes
 } else := object.union({"kind": "emergency_stop", "attempt": count(_about(_stop.issue)) + 1}, _stop) if {
 	_stop
-} else := object.union_n([{"kind": _kind, "issue": _issue.id, "attempt": count(_about(_issue.id)) + 1}, _factor_of, _request_of, _rollback_of, _offer_of, _does_of]) if {
+} else := object.union_n([{"kind": chosen_kind, "issue": _issue.id, "attempt": count(_about(_issue.id)) + 1}, factor_of_chosen, _request_of, _rollback_of, _offer_of, duties_of_chosen]) if {
 	not _waits
 }
 
@@ -66,11 +66,11 @@ spared if {
 reads_open if {
 	input.session.stop_heard
 	not input.session.aborted
-	_settings.stops.reads != []
+	settings.stops.reads != []
 }
 
 _readable(e) if {
-	e.location in _settings.stops.reads
+	e.location in settings.stops.reads
 	prefilter.ordinary(e)
 	not e.secret
 	not _shows_all_below(e)
@@ -101,7 +101,7 @@ _passes if {
 
 _acts if {
 	fired.rules != []
-	_settings.enabled
+	settings.enabled
 	data.reviewer.enabled
 	data.reviewer.enforcement != "observe"
 	not outcome.allowed_by_person
@@ -111,34 +111,34 @@ _about(id) := [i | some i in _past; i.issue == id; i.agent == input.agent]
 
 # Stops
 
-_stop := {"issue": _again, "reason": _text(_settings.texts.repeated, {"{rule}": _again})} if {
+_stop := {"issue": _again, "reason": filled(settings.texts.repeated, {"{rule}": _again})} if {
 	_stoppable
-} else := {"issue": _denying.id, "reason": _text(_settings.texts.in_row, {"{rule}": _denying.id, "{count}": sprintf("%d", [_row])})} if {
-	_stoppable
-	_counted(_denying)
-	_row >= _settings.stops.in_row
-} else := {"issue": _denying.id, "reason": _text(_settings.texts.denials, {"{count}": sprintf("%d", [_denials])})} if {
+} else := {"issue": _denying.id, "reason": filled(settings.texts.in_row, {"{rule}": _denying.id, "{count}": sprintf("%d", [_row])})} if {
 	_stoppable
 	_counted(_denying)
-	_denials >= _settings.stops.denials
-} else := {"issue": _issue.id, "reason": _text(_settings.texts.exhausted, {"{rule}": _issue.id, "{count}": sprintf("%d", [count(_run)])})} if {
+	_row >= settings.stops.in_row
+} else := {"issue": _denying.id, "reason": filled(settings.texts.denials, {"{count}": sprintf("%d", [_denials])})} if {
+	_stoppable
+	_counted(_denying)
+	_denials >= settings.stops.denials
+} else := {"issue": _issue.id, "reason": filled(settings.texts.exhausted, {"{rule}": _issue.id, "{count}": sprintf("%d", [count(made)])})} if {
 	_stoppable
 	_issue
-	count(_run) >= _settings.max_interventions_per_execution
-} else := object.union(_named_stop, {"issue": _issue.id, "reason": _text(_settings.texts.ladder, {"{reason}": trim_suffix(data.reviewer.reasons.brief(_issue), ".")})}) if {
+	count(made) >= settings.max_interventions_per_execution
+} else := object.union(named_stop, {"issue": _issue.id, "reason": filled(settings.texts.ladder, {"{reason}": trim_suffix(data.reviewer.reasons.brief(_issue), ".")})}) if {
 	_stoppable
-	_wants("stop")
+	wants("stop")
 	_stops_by_itself
 }
 
 # The last rung of a ladder acts for findings of these levels; for others, it offers the stop to a person.
 _stops_by_itself if _weighed
 
-_stops_by_itself if _level in _settings.stops.levels
+_stops_by_itself if _level in settings.stops.levels
 
 _stoppable if {
 	_acts
-	_settings.hard_stop
+	settings.hard_stop
 	data.reviewer.enforcement == "enforce"
 }
 
@@ -147,10 +147,10 @@ _again := [r.id |
 	some r in fired.rules
 	r.decision == "block"
 	r.mode == "enforce"
-	r.id in _settings.stops.repeated
+	r.id in settings.stops.repeated
 	some i in _past
 	i.issue == r.id
-	i.ago <= _settings.stops.within
+	i.ago <= settings.stops.within
 ][0] if {
 	input.phase == "pre"
 }
@@ -165,7 +165,7 @@ _denying := fired.rules[0] if {
 # The denials in a row that name such a harm, this one included.
 _row := (1 + count(_harms)) - max(array.concat([0], [i | some j, harm in _harms; i := j + 1; not fired.counted_as(harm) in _stop_harms]))
 
-_stop_harms := {fired.counted_as(harm) | some harm in _settings.stops.harms}
+_stop_harms := {fired.counted_as(harm) | some harm in settings.stops.harms}
 
 _counted(r) if {
 	not r.limit
@@ -192,7 +192,7 @@ _beyond_limits := 0 if {
 # The first rule that fires and has a ladder.
 _issue := [r | some r in fired.rules; r.mode != "observe"; _laddered(r)][0] if _acts
 
-_laddered(r) if _settings.ladders[r.id]
+_laddered(r) if settings.ladders[r.id]
 
 _laddered(r) if _custom(r.id)
 
@@ -205,45 +205,45 @@ _laddered(r) if {
 
 _repeated(r) if {
 	r.decision == "block"
-	r.id in _settings.stops.repeated
+	r.id in settings.stops.repeated
 }
 
-_kind := "soft_correction" if {
+chosen_kind := "soft_correction" if {
 	# The first workaround for a denial is only denied.
 	_repeated(_issue)
 } else := _by_severity if {
 	_weighed
 } else := _rungs[_rung]
 
-_weighed if _issue.id in _settings.immediate
+_weighed if _issue.id in settings.immediate
 
 _weighed if not _ladder
 
-_ladder := _settings.progressive if {
-	_settings.strategy == "progressive"
+_ladder := settings.progressive if {
+	settings.strategy == "progressive"
 } else := _custom(_issue.id) if {
 	true
-} else := _settings.ladders[_issue.id] if {
+} else := settings.ladders[_issue.id] if {
 	true
-} else := _settings.ladders["*"]
+} else := settings.ladders["*"]
 
 # The ladder that a rule "ladders" of the organisation's or the user's layer gives an
 # issue. A project's layer gives none: the agent can write its files.
 _custom(id) := data.policies.organisation.ladders[id] if {
-	_settings.strategy == "custom"
+	settings.strategy == "custom"
 } else := data.policies.user.ladders[id] if {
-	_settings.strategy == "custom"
+	settings.strategy == "custom"
 }
 
 _rungs := [kind | some kind in _ladder; _available(kind)]
 
 _available("emergency_stop")
 
-_available(kind) if _settings[kind] == true
+_available(kind) if settings[kind] == true
 
-_available(kind) if _tells(kind)
+_available(kind) if tells(kind)
 
-_available(kind) if _may_do(kind) != set()
+_available(kind) if may_do(kind) != set()
 
 _level := object.get(input.finding, [_issue.id, "level"], _issue.severity)
 
@@ -265,34 +265,34 @@ _moves_up if {
 	_may_move
 }
 
-_may_move if _last.ms >= _settings.escalation_delay_seconds * 1000
+_may_move if _last.ms >= settings.escalation_delay_seconds * 1000
 
-_may_move if _uses(_last.kind) >= _settings.max_attempts
+_may_move if _uses(_last.kind) >= settings.max_attempts
 
 _may_move if {
-	_restoring(_last.kind)
-	_rolled_back_enough
+	restoring(_last.kind)
+	rolled_back_enough
 }
 
 _helps if {
 	uses := [i | some i in _own; i.kind == _last.kind]
 	helped := [i | some i in uses; not _returned(i)]
-	count(helped) >= _settings.effectiveness_threshold * count(uses)
+	count(helped) >= settings.effectiveness_threshold * count(uses)
 }
 
 # The issue was found again too soon after the intervention, or is found now.
-_returned(i) if i.back.actions <= _settings.effectiveness.actions
+_returned(i) if i.back.actions <= settings.effectiveness.actions
 
-_returned(i) if i.back.ms <= _settings.effectiveness.seconds * 1000
+_returned(i) if i.back.ms <= settings.effectiveness.seconds * 1000
 
 _returned(i) if {
 	not i.back
-	i.ago <= _settings.effectiveness.actions
+	i.ago <= settings.effectiveness.actions
 }
 
 _returned(i) if {
 	not i.back
-	i.ms <= _settings.effectiveness.seconds * 1000
+	i.ms <= settings.effectiveness.seconds * 1000
 }
 
 _uses(kind) := count([i | some i in _own; i.kind == kind])
@@ -312,22 +312,22 @@ _waits if {
 
 # A rollback that a person is to make, or that is not possible, is no more than a message; and where the
 # session could be stopped, it is (_stop).
-_message if _done - {"remind"} == set()
+_message if duties_done - {"remind"} == set()
 
 # Each restores what the last one did.
 _waits if {
 	_restores_only
-	_rolled_back_enough
+	rolled_back_enough
 }
 
-_restores_only if _kind == "checkpoint_rollback"
+_restores_only if chosen_kind == "checkpoint_rollback"
 
 _restores_only if {
-	not _tells(_kind)
-	_may_do(_kind) == {"restore"}
+	not tells(chosen_kind)
+	may_do(chosen_kind) == {"restore"}
 }
 
-_rolled_back_enough if count([i | some i in _own; _restoring(i.kind)]) >= _settings.max_retries
+rolled_back_enough if count([i | some i in _own; restoring(i.kind)]) >= settings.max_retries
 
 # An agent that ends its turn is made to continue once per prompt, by this or any other hook.
 _waits if {
@@ -341,48 +341,48 @@ _waits if {
 	i.run
 }
 
-_too_soon if _past[count(_past) - 1].ms < _settings.intervention_cooldown_seconds * 1000
+_too_soon if _past[count(_past) - 1].ms < settings.intervention_cooldown_seconds * 1000
 
-_too_soon if _uses(_kind) >= _settings.max_attempts
+_too_soon if _uses(chosen_kind) >= settings.max_attempts
 
 # Severity
 
-_by_severity := [kind | some kind in _settings.progressive; _fits(kind); _available(kind)][0]
+_by_severity := [kind | some kind in settings.progressive; _fits(kind); _available(kind)][0]
 
 _fits("emergency_stop") := true
 
-_fits(kind) if _combined < _settings.severity.below[kind]
+_fits(kind) if _combined < settings.severity.below[kind]
 
-_combined := ((_base * _confidence) * (1 + _impact)) + (_settings.severity.escalation * count(_in_vain))
+_combined := ((_base * _confidence) * (1 + _impact)) + (settings.severity.escalation * count(_in_vain))
 
-_base := _settings.severity.base[_level]
+_base := settings.severity.base[_level]
 
 _confidence := object.get(input.finding, [_issue.id, "confidence"], 1)
 
-_impact := object.get(_settings.severity.impact, scores.side_effects.severity, 0)
+_impact := object.get(settings.severity.impact, scores.side_effects.severity, 0)
 
 _in_vain := [i |
 	some i in _own
-	i.ms <= _settings.severity.window_seconds * 1000
+	i.ms <= settings.severity.window_seconds * 1000
 	_returned(i)
 ]
 
 # Rollback
 
 _rollback_of := {} if {
-	not _wants("restore")
+	not wants("restore")
 } else := {} if {
-	_rolled_back_enough
+	rolled_back_enough
 } else := {"checkpoint": _suitable} if {
-	_restores
+	restores_files
 } else := {"checkpoint": _suitable, "asks": true} if {
 	_suitable
 } else := {}
 
 # Files are restored without a question. At Stop nothing is restored, since the turn ends.
-_restores if {
+restores_files if {
 	_suitable
-	_settings.auto_rollback
+	settings.auto_rollback
 	data.reviewer.enforcement == "enforce"
 	input.phase in {"pre", "post"}
 }
@@ -392,7 +392,7 @@ _suitable := _near[max(_safe)].id
 
 _safe := [i | some i, c in _near; _is_safe(c)]
 
-_near := array.slice(_before, max([0, count(_before) - _settings.max_rollback_depth]), count(_before))
+_near := array.slice(_before, max([0, count(_before) - settings.max_rollback_depth]), count(_before))
 
 _before := [c | some c in object.get(input.session, "checkpoints", []); c.call_ms >= _began]
 
@@ -410,8 +410,8 @@ _lasts(k) if {
 _is_safe(c) if c.first
 
 _is_safe(c) if {
-	c.ran >= _settings.safe_checkpoint_criteria.min_success_rate * (c.ran + c.failed)
-	object.get(c, "clean_ms", _ever) >= _settings.safe_checkpoint_criteria.no_errors_duration_seconds * 1000
+	c.ran >= settings.safe_checkpoint_criteria.min_success_rate * (c.ran + c.failed)
+	object.get(c, "clean_ms", _ever) >= settings.safe_checkpoint_criteria.no_errors_duration_seconds * 1000
 }
 
 # Milliseconds: longer than any session.
@@ -419,14 +419,14 @@ _ever := 1000000000000
 
 # The stop is left to a person.
 _offer_of := {"asks": true} if {
-	_wants("stop")
+	wants("stop")
 } else := {}
 
-_rollback_text := _texts.checkpoint_rollback if {
-	_restores
-} else := _texts.rollback_offered if {
+_rollback_text := texts.checkpoint_rollback if {
+	restores_files
+} else := texts.rollback_offered if {
 	_suitable
-} else := _texts.rollback_unsuitable
+} else := texts.rollback_unsuitable
 
 # What the agent is told
 
@@ -435,11 +435,11 @@ _rollback_text := _texts.checkpoint_rollback if {
 # description: >-
 #   Only where the answer is no more than a warning: a denial or a question has its own
 #   text. "{request}" stands for the user's words, which are in the transcript only.
-template := _texts.emergency_stop if {
+template := texts.emergency_stop if {
 	stops
 	not input.session.stopped
-} else := _own_text if {
-	_own_kinds[chosen.kind]
+} else := own_text if {
+	own_kinds[chosen.kind]
 } else := _kind_text if {
 	outcome.answered == "warn"
 	not stops
@@ -447,18 +447,18 @@ template := _texts.emergency_stop if {
 
 _kind_text := _rollback_text if {
 	chosen.kind == "checkpoint_rollback"
-} else := _texts.stop_offered if {
+} else := texts.stop_offered if {
 	chosen.kind == "emergency_stop"
-} else := _texts[chosen.kind]
+} else := texts[chosen.kind]
 
-_texts := _settings.texts
+texts := settings.texts
 
 # METADATA
 # title: What the person is told instead
-notice := _texts.stop_offered_notice if {
+notice := texts.stop_offered_notice if {
 	outcome.answered == "warn"
 	chosen.asks
-	_wants("stop")
+	wants("stop")
 }
 
 # METADATA
@@ -467,32 +467,32 @@ facts := {"{correction}": _correction, "{constraints}": _constraints, "{progress
 
 _correction := concat("", [_strong, _advice, _example])
 
-_example := concat("", [_settings.examples[chosen.issue], " "]) if {
-	_wants("remind")
-	_settings.include_examples
+_example := concat("", [settings.examples[chosen.issue], " "]) if {
+	wants("remind")
+	settings.include_examples
 } else := ""
 
-_strong := _texts.strong if {
-	_wants("remind")
-	_settings.reinforcement_strength == "strong"
+_strong := texts.strong if {
+	wants("remind")
+	settings.reinforcement_strength == "strong"
 } else := ""
 
 # Advice about a known error is more specific than advice about the pattern.
-_advice := concat("", [_settings.guidance[input.event.result.trouble], " "]) if {
+_advice := concat("", [settings.guidance[input.event.result.trouble], " "]) if {
 	true
-} else := concat("", [_settings.corrections[chosen.issue], " "]) if {
+} else := concat("", [settings.corrections[chosen.issue], " "]) if {
 	true
 } else := ""
 
-_constraints := _text(_texts.constraints, {"{constraints}": concat(", ", _said)}) if {
-	_settings.reinforcement_strength != "light"
+_constraints := filled(texts.constraints, {"{constraints}": concat(", ", _said)}) if {
+	settings.reinforcement_strength != "light"
 	_said != []
 } else := ""
 
 # The record has numbers; the titles are in the transcript only.
-_progress := _texts.progress if {
+_progress := texts.progress if {
 	chosen.progress
-	_settings.reinforcement_strength != "light"
+	settings.reinforcement_strength != "light"
 } else := ""
 
 # Constraints that the call touches come first.
@@ -502,30 +502,30 @@ _said := array.concat(
 )
 
 # Without a path, the part of the text in parentheses is left out.
-_constraint(c) := _text(_constraint_text(c), {"{what}": c.what}) if {
+_constraint(c) := filled(_constraint_text(c), {"{what}": c.what}) if {
 	object.get(c, "what", "") != ""
-} else := _text(_constraint_text(c), {" ({what})": "", "{what}": ""})
+} else := filled(_constraint_text(c), {" ({what})": "", "{what}": ""})
 
-_constraint_text(c) := object.get(_texts.constraint, c.kind, c.kind)
+_constraint_text(c) := object.get(texts.constraint, c.kind, c.kind)
 
 # The limits with this intervention's factor applied.
-_limits_text := concat(", ", [_limit_text(name, _lowered(name, base, array.concat(_throttles, [chosen.factor]))) |
-	some name, base in _settings.limits
+_limits_text := concat(", ", [limit_text(name, lowered(name, base, array.concat(throttlings, [chosen.factor]))) |
+	some name, base in settings.limits
 ])
 
 _request_of := object.union({"request": _unread}, _progress_of) if {
-	_wants("remind")
+	wants("remind")
 } else := {}
 
-_progress_of := {"progress": _text(_texts.tasks, {
+_progress_of := {"progress": filled(texts.tasks, {
 	"{done}": sprintf("%d", [input.session.tasks_done]),
 	"{open}": sprintf("%d", [input.session.tasks_open]),
 })} if {
 	input.session.tasks_done + input.session.tasks_open > 0
 } else := {}
 
-_unread := _text(_texts.unread, {"{intents}": concat(", ", input.goal.intents)}) if {
+_unread := filled(texts.unread, {"{intents}": concat(", ", input.goal.intents)}) if {
 	input.goal.intents != []
-} else := _texts.unknown
+} else := texts.unknown
 
-_text(template, facts) := strings.replace_n(facts, template)
+filled(template, facts) := strings.replace_n(facts, template)

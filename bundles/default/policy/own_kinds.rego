@@ -6,59 +6,59 @@ import data.reviewer.outcome
 # theirs is started after the decision was recorded; what they do besides is what a built-in kind does, within
 # the settings for that kind.
 
-_own_kinds := object.get(_settings, "kinds", {})
+own_kinds := object.get(settings, "kinds", {})
 
 _like := {"remind": "context_reinforcement", "limit": "resource_throttling", "restore": "checkpoint_rollback", "stop": "emergency_stop"}
 
 # It starts a program or calls a webhook.
-_tells(kind) if {
-	some key, _ in _own_kinds[kind]
+tells(kind) if {
+	some key, _ in own_kinds[kind]
 	not key in {"text", "does"}
 }
 
-_may_do(kind) := {what | some what in _own_kinds[kind].does; _allowed(what)}
+may_do(kind) := {what | some what in own_kinds[kind].does; _allowed(what)}
 
 _allowed("wait")
 
 _allowed("stop")
 
-_allowed(what) if _settings[_like[what]] == true
+_allowed(what) if settings[_like[what]] == true
 
 # The chosen kind asks for it.
-_wants(what) if _like[what] == _kind
+wants(what) if _like[what] == chosen_kind
 
-_wants(what) if what in _may_do(_kind)
+wants(what) if what in may_do(chosen_kind)
 
 # What the chosen kind does: neither what is left to a person nor what is not possible. A stop is chosen before (_stop).
-_done contains what if {
+duties_done contains what if {
 	some what in ["remind", "limit"]
-	_wants(what)
+	wants(what)
 }
 
-_done contains "restore" if _rolls_back
+duties_done contains "restore" if _rolls_back
 
-_done contains "wait" if {
-	_wants("wait")
+duties_done contains "wait" if {
+	wants("wait")
 	data.reviewer.enforcement == "enforce"
 }
 
 _rolls_back if {
-	_wants("restore")
-	_restores
-	not _rolled_back_enough
+	wants("restore")
+	restores_files
+	not rolled_back_enough
 }
 
-_restoring("checkpoint_rollback")
+restoring("checkpoint_rollback")
 
-_restoring(kind) if "restore" in _own_kinds[kind].does
+restoring(kind) if "restore" in own_kinds[kind].does
 
-_does_of := {"does": [what | some what in ["remind", "limit", "wait", "restore"]; what in _done]} if {
-	_own_kinds[_kind]
-	_done != set()
+duties_of_chosen := {"does": [what | some what in ["remind", "limit", "wait", "restore"]; what in duties_done]} if {
+	own_kinds[chosen_kind]
+	duties_done != set()
 } else := {}
 
-_named_stop := {"kind": _kind, "does": ["stop"]} if {
-	_own_kinds[_kind]
+named_stop := {"kind": chosen_kind, "does": ["stop"]} if {
+	own_kinds[chosen_kind]
 } else := {}
 
 # METADATA
@@ -72,23 +72,23 @@ holds if {
 # METADATA
 # title: A person is asked about the call, since an issue was found after the call before it
 awaited if {
-	_settings.enabled
-	some i in _run
+	settings.enabled
+	some i in made
 	i.next
 	i.agent == input.agent
-	"wait" in _own_kinds[i.kind].does
+	"wait" in own_kinds[i.kind].does
 }
 
 # What was done is told whatever the kind's own text is.
-_own_text := _placed(_own_told)
+own_text := _placed(_own_told)
 
 _own_told := data.reviewer.messages.denial if {
 	outcome.enforced == "block"
-} else := _own_kinds[chosen.kind].text if {
+} else := own_kinds[chosen.kind].text if {
 	true
-} else := _texts.own if {
-	_tells(chosen.kind)
-} else := _texts.own_duties
+} else := texts.own if {
+	tells(chosen.kind)
+} else := texts.own_duties
 
 _placed(text) := replace(text, "{duties}", _duties) if {
 	contains(text, "{duties}")
@@ -98,28 +98,28 @@ _placed(text) := replace(text, "{duties}", _duties) if {
 
 _duties := concat("", [text | some what in ["remind", "limit", "wait", "restore", "stop"]; text := _duty(what)])
 
-_duty("remind") := _texts.duties.remind if "remind" in _done
+_duty("remind") := texts.duties.remind if "remind" in duties_done
 
-_duty("limit") := _texts.duties.limit if "limit" in _done
+_duty("limit") := texts.duties.limit if "limit" in duties_done
 
 # A call whose files are restored does not run: nobody is asked about it unless that fails.
-_duty("wait") := _texts.duties.wait if {
+_duty("wait") := texts.duties.wait if {
 	outcome.enforced == "ask"
 	not _rolls_back
 }
 
-_duty("wait") := _texts.duties.wait_next if {
-	"wait" in _done
+_duty("wait") := texts.duties.wait_next if {
+	"wait" in duties_done
 	input.phase != "pre"
 }
 
-_duty("restore") := _texts.duties.restore if {
-	"restore" in _done
-} else := _texts.duties.restore_offered if {
+_duty("restore") := texts.duties.restore if {
+	"restore" in duties_done
+} else := texts.duties.restore_offered if {
 	chosen.checkpoint
-} else := _texts.duties.restore_unsuitable if {
-	_wants("restore")
-	not _rolled_back_enough
+} else := texts.duties.restore_unsuitable if {
+	wants("restore")
+	not rolled_back_enough
 }
 
-_duty("stop") := _texts.duties.stop_offered if _wants("stop")
+_duty("stop") := texts.duties.stop_offered if wants("stop")

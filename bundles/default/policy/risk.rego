@@ -7,7 +7,7 @@
 # scope: package
 package reviewer.scores
 
-import data.reviewer.fired
+import data.reviewer.effects
 import data.reviewer.run
 
 _cfg := data.reviewer.risk
@@ -309,7 +309,7 @@ step(e) := "R0" if {
 } else := _cfg.class.generated if {
 	e.kind == "system_call"
 	e.object
-	fired.rehearsal(e)
+	effects.rehearsal(e)
 } else := _cfg.ledger.created if {
 	made_by_call(e)
 } else := _cfg.service if {

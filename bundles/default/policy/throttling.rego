@@ -2,42 +2,42 @@ package reviewer.intervention
 
 # What throttling lowers, and what a call exceeds.
 
-_factor_of := {"factor": _factor} if {
-	_wants("limit")
+factor_of_chosen := {"factor": _factor} if {
+	wants("limit")
 } else := {}
 
-_factor := _settings.reduction_factors.severe if {
-	_throttles != []
-} else := min(array.concat([1], [_settings.reduction_factors[name] | some name, from in _settings.growth; _growth > from]))
+_factor := settings.reduction_factors.severe if {
+	throttlings != []
+} else := min(array.concat([1], [settings.reduction_factors[name] | some name, from in settings.growth; _growth > from]))
 
 _growth := max(array.concat([0], [ratio | some g in input.session.growing; some ratio in g.ratios]))
 
-_throttles := [i.factor | some i in _run; not i.lifted; _settings.enabled]
+throttlings := [i.factor | some i in made; not i.lifted; settings.enabled]
 
 # METADATA
 # title: The limits of a session that was throttled or resumed with limits
 # description: Each is at least 1.
-limits[name] := _lowered(name, base, _throttles) if {
-	count(_throttles) + count(_conditions) > 0
-	some name, base in _settings.limits
+limits[name] := lowered(name, base, throttlings) if {
+	count(throttlings) + count(_conditions) > 0
+	some name, base in settings.limits
 }
 
-_lowered(name, base, throttles) := max([1, floor(base * product(array.concat(_own_factors(name, throttles), _conditions)))])
+lowered(name, base, throttles) := max([1, floor(base * product(array.concat(_own_factors(name, throttles), _conditions)))])
 
 # A batch is halved, however fast the use of something else grows.
 _own_factors(name, throttles) := throttles if name != "batch"
 
-_own_factors("batch", throttles) := [_settings.reduction_factors.batch | some _ in throttles]
+_own_factors("batch", throttles) := [settings.reduction_factors.batch | some _ in throttles]
 
-_conditions := [_settings.resume.factor | input.session.resumed == "limits"]
+_conditions := [settings.resume.factor | input.session.resumed == "limits"]
 
 # METADATA
 # title: The limits that this call exceeds, in words
-exceeded := [_limit_text(name, limit) | some name, limit in limits; _use[name] > limit]
+exceeded := [limit_text(name, limit) | some name, limit in limits; _use[name] > limit]
 
-_limit_text(name, limit) := _text(_settings.texts.limits[name], {
+limit_text(name, limit) := filled(settings.texts.limits[name], {
 	"{limit}": sprintf("%d", [limit]),
-	"{seconds}": sprintf("%d", [_settings.metrics_window_seconds]),
+	"{seconds}": sprintf("%d", [settings.metrics_window_seconds]),
 })
 
 # This call included. Denied calls do not count, or an agent that tries again would
@@ -65,8 +65,8 @@ _runs if count(input.action.commands) > 0
 
 # What was used since the latest throttling, or since the prompt if the session was only
 # resumed with limits. Earlier use was allowed.
-_since_throttled := [i | some i in _run; i.factor; not i.lifted][count(_throttles) - 1] if {
-	_throttles != []
+_since_throttled := [i | some i in made; i.factor; not i.lifted][count(throttlings) - 1] if {
+	throttlings != []
 } else := input.session
 
 _with(type) := 1 + object.get(_metrics.by_type, type, 0) if type in input.action.types

@@ -1,5 +1,7 @@
 package reviewer.fired
 
+import data.reviewer.effects
+
 # METADATA
 # title: Destruction of infrastructure
 # description: >-
@@ -12,8 +14,8 @@ fires contains "infrastructure_delete" if {
 	"network_request" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
-	_ends(e)
-	_reached(e)
+	effects.ends_service(e)
+	effects.reached(e)
 	_wide(e)
 	not _planned(e)
 }
@@ -27,8 +29,8 @@ fires contains "infrastructure_delete" if {
 	"container_wipe" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
-	_wiped(e)
-	_production(e)
+	effects.wiped(e)
+	effects.production(e)
 }
 
 # METADATA
@@ -39,7 +41,7 @@ fires contains "infrastructure_plan" if {
 	"infrastructure_delete" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
-	_ends(e)
+	effects.ends_service(e)
 	_planned(e)
 }
 
@@ -67,8 +69,8 @@ fires contains "api_delete" if {
 	"network_request" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
-	_ends(e)
-	_reached(e)
+	effects.ends_service(e)
+	effects.reached(e)
 	not _planned(e)
 }
 
@@ -114,8 +116,8 @@ fires contains "recovery_off" if {
 	"infrastructure_delete" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
-	_ends(e)
-	_reached(e)
+	effects.ends_service(e)
+	effects.reached(e)
 	_about(e, data.reviewer.services.recovery)
 }
 
@@ -127,8 +129,8 @@ fires contains "audit_off" if {
 	"infrastructure_delete" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
-	_ends(e)
-	_reached(e)
+	effects.ends_service(e)
+	effects.reached(e)
 	_about(e, data.reviewer.services.audit)
 }
 
@@ -141,8 +143,8 @@ fires contains "cloud_public" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.verb == "expose"
-	_reached(e)
-	not _code(e)
+	effects.reached(e)
+	not effects.of_repository(e)
 }
 
 # METADATA
@@ -155,7 +157,7 @@ fires contains "access_grant" if {
 	some e in input.action.effects
 	e.kind == "network"
 	e.verb == "grant"
-	_reached(e)
+	effects.reached(e)
 	_far_reaching(e)
 }
 
@@ -170,48 +172,8 @@ fires contains "dns_change" if {
 	e.kind == "network"
 	e.verb != "fetch"
 	e.object in data.reviewer.services.names
-	_reached(e)
+	effects.reached(e)
 }
-
-_ends(e) if {
-	e.kind == "network"
-	e.verb in data.reviewer.services.ends
-}
-
-_reached(e) if {
-	not e.loopback
-	not _own_cluster(e)
-}
-
-_reached(e) if not _near(e)
-
-# These count on this machine too.
-_reached(e) if {
-	regex.find_all_string_submatch_n(_port, e.target, 1)[0][1] in data.reviewer.services.stores
-}
-
-# An effect on another machine is not local, whatever its address is there.
-_near(e) if not e.host
-
-_near(e) if strings.any_prefix_match(e.host, data.reviewer.scope.hosts)
-
-# A cluster on this machine, by every context that the command names. A server or
-# cluster that it also names takes precedence over a context.
-_own_cluster(e) if {
-	e.target == "kubernetes"
-	named := _values_of(e, `^--(?:kube-)?context=(.*)$`)
-	named != set()
-	every context in named { strings.any_prefix_match(context, data.reviewer.markers.clusters) }
-	_values_of(e, `^(?:-s|--(?:server|cluster|kube-apiserver)=)(.*)`) == set()
-}
-
-# The values that an expression finds in the flags of an effect's command.
-_values_of(e, expression) := {found[1] |
-	some flag in input.action.commands[e.command].flags
-	some found in regex.find_all_string_submatch_n(expression, flag, 1)
-}
-
-_port := `^(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?:[^/?#\\\s]*@)?(?:\[[^\]]*\]|[^/?#\\\s:@]+):([0-9]+)`
 
 _wide(e) if {
 	e.verb in {"delete", "remove", "reset"}
@@ -223,7 +185,7 @@ _wide(e) if {
 	e.object in data.reviewer.services.wide
 }
 
-_wide(e) if _production(e)
+_wide(e) if effects.production(e)
 
 # METADATA
 # title: A stack whose tool can plan the deletion instead
@@ -233,7 +195,7 @@ _planned(e) if {
 	data.reviewer.rewrite.destroy_plan
 	input.action.commands[e.command].name in data.reviewer.rewrite.planners
 	not "infrastructure_plan" in data.reviewer.rules.disabled
-	not _production(e)
+	not effects.production(e)
 }
 
 # One of the words in the object's name is in the list.
@@ -242,28 +204,7 @@ _about(e, list) if {
 	part in list
 }
 
-_code(e) if e.object in {"repo", "repository"}
-
 _far_reaching(e) if e.object in data.reviewer.services.grants
 
 # The permission is not known.
 _far_reaching(e) if not e.object
-
-# METADATA
-# title: An effect concerns production
-# description: By its target, or by any word of the command.
-_production(e) if {
-	some text in array.concat([e[k] | some k in ["target", "host"]], _said(e))
-	_marked(text, data.reviewer.markers.production)
-}
-
-# An effect that belongs to no command has none (-1).
-_said(e) := [word |
-	some k in ["sub", "flags", "operands"]
-	some word in input.action.commands[e.command][k]
-]
-
-_marked(text, words) if {
-	some w in regex.split(`[^a-z0-9]+`, lower(text))
-	w in words
-}

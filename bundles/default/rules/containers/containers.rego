@@ -1,5 +1,7 @@
 package reviewer.fired
 
+import data.reviewer.effects
+
 # METADATA
 # title: Volumes or namespaces deleted
 # custom:
@@ -8,7 +10,7 @@ fires contains "container_wipe" if {
 	"container_wipe" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
-	_wiped(e)
+	effects.wiped(e)
 	e.verb != "prune"
 	not _for_tests(e)
 }
@@ -22,9 +24,9 @@ fires contains "container_wipe" if {
 	"container_wipe" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
-	_ends(e)
+	effects.ends_service(e)
 	e.target == "kubernetes"
-	_reached(e)
+	effects.reached(e)
 }
 
 # METADATA
@@ -35,20 +37,15 @@ fires contains "container_prune" if {
 	"container_wipe" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
-	_wiped(e)
+	effects.wiped(e)
 	e.verb == "prune"
-}
-
-_wiped(e) if {
-	e.kind == "system_call"
-	e.verb in {"wipe", "prune"}
 }
 
 # A word of the command marks what is lost as a test resource.
 _for_tests(e) if {
-	not _production(e)
-	some text in _said(e)
-	_marked(text, data.reviewer.markers.test)
+	not effects.production(e)
+	some text in effects.words(e)
+	effects.marked(text, data.reviewer.markers.test)
 }
 
 # METADATA

@@ -1,5 +1,7 @@
 package reviewer.fired
 
+import data.reviewer.effects
+
 # METADATA
 # title: Destructive database operation
 # custom:
@@ -9,7 +11,7 @@ fires contains "database_destructive" if {
 	"system_command" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
-	_loses(e)
+	effects.loses_data(e)
 	_severe(e)
 }
 
@@ -25,7 +27,7 @@ fires contains "database_change" if {
 	"system_command" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
-	_loses(e)
+	effects.loses_data(e)
 	e.verb != "exec"
 	not _severe(e)
 	not _forced(e)
@@ -40,7 +42,7 @@ fires contains "database_forced" if {
 	"system_command" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
-	_loses(e)
+	effects.loses_data(e)
 	_forced(e)
 }
 
@@ -53,7 +55,7 @@ fires contains "database_code" if {
 	"system_command" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
-	_loses(e)
+	effects.loses_data(e)
 	e.verb == "exec"
 }
 
@@ -67,7 +69,7 @@ fires contains "database_rows" if {
 	some e in input.action.effects
 	e.kind == "process"
 	e.object == "rows"
-	not rehearsal(e)
+	not effects.rehearsal(e)
 }
 
 # METADATA
@@ -80,15 +82,7 @@ fires contains "database_unseen" if {
 	some e in input.action.effects
 	e.kind == "process"
 	e.object == "script"
-	not rehearsal(e)
-}
-
-_loses(e) if {
-	e.kind == "system_call"
-	e.object
-	not _in_registry(e)
-	not _wiped(e)
-	not rehearsal(e)
+	not effects.rehearsal(e)
 }
 
 # The tool does not prompt, and its configuration names the database.
@@ -98,7 +92,7 @@ _forced(e) if {
 	not _local(e)
 }
 
-_severe(e) if _production(e)
+_severe(e) if effects.production(e)
 
 _severe(e) if {
 	e.verb in data.reviewer.databases.block
@@ -106,12 +100,12 @@ _severe(e) if {
 }
 
 _local(e) if {
-	_near(e)
+	effects.near(e)
 	e.loopback
 }
 
 _local(e) if {
-	_near(e)
+	effects.near(e)
 	startswith(e.target, "sqlite:")
 }
 
@@ -120,22 +114,3 @@ _local(e) if {
 	startswith(e.target, "sql:")
 	not e.verb in data.reviewer.databases.block_unseen
 }
-
-# METADATA
-# title: A database for tests
-# description: >-
-#   By its name, on this machine or at the client's default. Running code or opening the
-#   server does not depend on the data in it.
-rehearsal(e) if {
-	e.certainty == "exact"
-	not e.verb in {"exec", "grant", "stop"}
-	not _production(e)
-	_near(e)
-	parts := regex.find_all_string_submatch_n(`^[a-z]+:(?://([^/]*)/)?(.*)$`, e.target, 1)[0]
-	_here(e, parts[1])
-	_marked(parts[2], data.reviewer.markers.test)
-}
-
-_here(e, _) if e.loopback
-
-_here(_, host) if host == ""

@@ -1,5 +1,7 @@
 package reviewer.fired
 
+import data.reviewer.effects
+
 # METADATA
 # title: Deletion of a root, home or system directory
 # description: places.roots and places.whole list the places.
@@ -26,13 +28,13 @@ fires contains "delete_broad" if {
 	_whole(e)
 }
 
-_goes_or_opens(e) if _gone(e)
+_goes_or_opens(e) if effects.gone(e)
 
 _goes_or_opens(e) if _opens(e)
 
 # Git keeps tracked files, and its own data.
 _whole(e) if {
-	_gone(e)
+	effects.gone(e)
 	_with_all(e)
 	not _discarded_here(e)
 	not _empty_folders(e)
@@ -53,7 +55,7 @@ _whole(e) if {
 
 _with_all(e) if e.recursive
 
-_with_all(e) if _displaced(e)
+_with_all(e) if effects.displaced(e)
 
 _with_all(e) if {
 	e.entry == "dir"
@@ -71,16 +73,3 @@ _opens(e) if {
 	e.recursive
 	e.verb in {"chmod", "chown", "chgrp", "chattr", "setfacl"}
 }
-
-# The target is no longer where it was.
-_gone(e) if e.kind == "file_delete"
-
-_gone(e) if e.verb == "rename"
-
-# The target is moved to another place, where it is kept.
-_displaced(e) if {
-	e.kind == "file_delete"
-	e.verb == "move"
-}
-
-_displaced(e) if e.verb == "rename"

@@ -1,5 +1,6 @@
 package reviewer.fired
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
@@ -29,13 +30,11 @@ fires contains "file_emptied" if {
 	e.lost >= data.reviewer.session.emptied_percent
 	e.kind == "file_write"
 	not _scratch(e)
-	not _written_here(e)
+	not effects.written_here(e)
 	_only_there(e)
 }
 
 _scratch(e) if e.location in {"temp", "temp_root", "null"}
-
-_written_here(e) if e.ledger in {"created", "written", "moved_into"}
 
 # In no commit. Of ignored files, only those with settings, keys or data count.
 _only_there(e) if e.git in {"untracked", "dirty"}
@@ -44,5 +43,5 @@ _only_there(e) if e.class in {"env_file", "credential", "database", "backup"}
 
 _only_there(e) if {
 	e.git == "ignored"
-	_users_data(e)
+	effects.users_data(e)
 }

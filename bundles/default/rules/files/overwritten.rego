@@ -1,5 +1,6 @@
 package reviewer.fired
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
@@ -51,13 +52,7 @@ _irreplaceable(e) if {
 
 _irreplaceable(e) if {
 	e.git == "ignored"
-	_users_data(e)
-}
-
-_users_data(e) if {
-	not e.class == "generated"
-	some pattern in data.reviewer.places.data
-	regex.match(pattern, e.short)
+	effects.users_data(e)
 }
 
 # A program that overwrites the file it is given, or a shell that redirects output there.
@@ -156,12 +151,12 @@ fires contains "delete_data" if {
 	e.location in {"inside", "self", "worktree"}
 	scores.known_path(e)
 	e.git in {"ignored", "untracked"}
-	not _written_here(e)
+	not effects.written_here(e)
 	_holds_data(e)
 }
 
 _holds_data(e) if e.class == "database"
 
-_holds_data(e) if _users_data(e)
+_holds_data(e) if effects.users_data(e)
 
 _overwriter(c) if c.name in data.reviewer.places.overwriters

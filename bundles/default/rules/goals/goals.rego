@@ -1,5 +1,6 @@
 package reviewer.fired
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
@@ -89,7 +90,7 @@ _harms contains signal if {
 # Test databases may be emptied.
 _only_rehearsed("database_destructive") if {
 	count(_databases) > 0
-	every e in _databases { rehearsal(e) }
+	every e in _databases { effects.rehearsal(e) }
 }
 
 # Packages may be published to a registry on this machine.
@@ -110,9 +111,9 @@ _databases contains e if {
 	e.object
 }
 
-_harms contains "permission_broad" if _opens_widely
+_harms contains "permission_broad" if effects.opens_widely
 
-_harms contains "git_data_delete" if _loses_repository
+_harms contains "git_data_delete" if effects.loses_repository
 
 # METADATA
 # title: Mass deletion in one session
@@ -179,4 +180,4 @@ _sent_out(e) if {
 
 _seen_by_others(e) if _sent_out(e)
 
-_seen_by_others(e) if _loses(e)
+_seen_by_others(e) if effects.loses_data(e)

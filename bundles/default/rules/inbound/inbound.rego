@@ -1,5 +1,6 @@
 package reviewer.fired
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
@@ -44,5 +45,5 @@ _listens if {
 
 _listens if {
 	"share" in input.verbs
-	"share" in _system_verbs
+	"share" in effects.system_verbs
 }

@@ -1,5 +1,6 @@
 package reviewer.fired
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
@@ -14,7 +15,7 @@ fires contains "drop_host" if {
 	_carries(e)
 }
 
-_carries(e) if _sends_away(e)
+_carries(e) if effects.sends_away(e)
 
 # The host also records the query of a URL.
 _carries(e) if {

@@ -1,5 +1,7 @@
 package reviewer.fired
 
+import data.reviewer.effects
+
 # METADATA
 # title: External network request
 # custom:
@@ -20,15 +22,8 @@ _known(e) if {
 	e.certainty == "exact"
 	host := lower(regex.find_all_string_submatch_n(_host, e.target, 1)[0][1])
 	host in input.action.hosts
-	_known_name(host)
+	effects.known_host(host)
 }
 
 # Scheme and user info may precede a host; port, path or query may follow it.
 _host := `^(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?:[^/?#\\\s]*@)?([^/?#\\\s:@]+)`
-
-_known_name(host) if host in data.reviewer.hosts.known
-
-_known_name(host) if {
-	some known in data.reviewer.hosts.known
-	endswith(host, concat("", [".", known]))
-}

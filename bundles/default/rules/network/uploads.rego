@@ -1,5 +1,6 @@
 package reviewer.fired
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
@@ -10,7 +11,7 @@ fires contains "upload_broad" if {
 	"network_request" in input.action.types
 	input.phase == "pre"
 	some sent in input.action.effects
-	_sends_away(sent)
+	effects.sends_away(sent)
 	some e in input.action.effects
 	e.kind == "file_read"
 	e.recursive
@@ -27,18 +28,11 @@ fires contains "upload_outside" if {
 	input.phase == "pre"
 	input.session.workspace != ""
 	some sent in input.action.effects
-	_sends_away(sent)
+	effects.sends_away(sent)
 	some e in input.action.effects
 	e.kind == "file_read"
 	not scores.in_scope(e)
 	e.command == sent.command
-}
-
-_sends_away(e) if {
-	e.kind == "network"
-	e.egress
-	e.verb == "send"
-	_leaves_here(e)
 }
 
 # The same command reads and sends, or one passes on what another has read.

@@ -1,5 +1,6 @@
 package reviewer.fired
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
@@ -25,7 +26,7 @@ _uninstalls(e) if {
 # A name, perhaps after a category, and before a version, an architecture or a pattern.
 _essential(c) if {
 	not _beside(c)
-	some word in _arguments(c)
+	some word in effects.arguments(c)
 	name := regex.replace(regex.replace(lower(word), `^[a-z0-9-]+/`, ""), `([:=@~].*|[*+-]+)$`, "")
 	some pattern in data.reviewer.packages.essential
 	regex.match(concat("", ["^(", pattern, ")$"]), name)
@@ -64,7 +65,7 @@ fires contains "packages_removed" if {
 #   id: packages_removed
 fires contains "packages_removed" if {
 	input.phase == "pre"
-	some line in _lines
+	some line in effects.lines
 	scores.matches(line, data.reviewer.packages.broad)
 	not "dry_run" in input.action.signals
 }
@@ -72,7 +73,7 @@ fires contains "packages_removed" if {
 _beside(c) if c.name in data.reviewer.packages.beside
 
 _broadly(c) if {
-	some word in _arguments(c)
+	some word in effects.arguments(c)
 	regex.match(`^(\?|\*|all|-a[a-z]*|--all|--force-all|--force-depends|--force-remove-essential|--allow-remove-essential|--nodeps|-[a-zA-Z]*dd)$`, word)
 }
 

@@ -1,5 +1,6 @@
 package reviewer.fired
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
@@ -11,8 +12,8 @@ fires contains "repository_public" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.verb == "expose"
-	_code(e)
-	_reached(e)
+	effects.of_repository(e)
+	effects.reached(e)
 }
 
 # METADATA
@@ -26,7 +27,7 @@ fires contains "review_bypass" if {
 	e.kind == "network"
 	not e.verb in {"fetch", "disable"}
 	e.object in data.reviewer.services.reviews
-	_reached(e)
+	effects.reached(e)
 }
 
 # METADATA

@@ -1,5 +1,6 @@
 package reviewer.fired
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
@@ -8,7 +9,7 @@ import data.reviewer.scores
 #   id: account_change
 fires contains "account_change" if {
 	"account" in input.verbs
-	"account" in _system_verbs
+	"account" in effects.system_verbs
 }
 
 # METADATA
@@ -53,22 +54,5 @@ fires contains "rights_changed" if {
 fires contains "permission_broad" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
-	_opens_widely
-}
-
-_opens_widely if {
-	some e in input.action.effects
-	e.mode
-	e.kind == "file_write"
-	some pattern in data.reviewer.permissions.broad
-	regex.match(pattern, e.mode)
-}
-
-_opens_widely if {
-	some e in input.action.effects
-	e.mode
-	e.kind == "file_write"
-	e.recursive
-	some pattern in data.reviewer.permissions.broad_below
-	regex.match(pattern, e.mode)
+	effects.opens_widely
 }

@@ -1,5 +1,7 @@
 package reviewer.fired
 
+import data.reviewer.effects
+
 # METADATA
 # title: System service stopped
 # custom:
@@ -14,7 +16,7 @@ fires contains "service_ended" if {
 	_unit(e.target)
 }
 
-_unit(name) if _service_name(_plain_service(lower(name)))
+_unit(name) if _service_name(effects.plain_service(lower(name)))
 
 _unit(name) if lower(name) in data.reviewer.processes.units
 
@@ -27,35 +29,30 @@ fires contains "service_ended" if {
 	"kill" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
-	_ends_process(e)
+	effects.ends_process(e)
 	_of_service(e)
-}
-
-_ends_process(e) if {
-	e.kind == "process"
-	e.verb == "kill"
 }
 
 _of_service(e) if _unit(e.target)
 
 # A process ID from a list of processes: what was searched for there counts.
 _of_service(e) if {
-	_found(e)
-	some word in _searched
+	effects.found_late(e)
+	some word in effects.searched
 	_unit(word)
 }
 
 _of_service(e) if {
-	_found(e)
+	effects.found_late(e)
 	some r in input.action.effects
 	r.kind == "file_read"
 	regex.match(`^(/private)?(/var)?/run/.*\.pid$`, r.target)
 }
 
 _of_service(e) if {
-	_by_port(e)
+	effects.by_port(e)
 	some port in data.reviewer.processes.ports
-	some word in _searched
+	some word in effects.searched
 	regex.match(sprintf(`(^|[:,/])%d(/(tcp|udp))?($|,)`, [port]), word)
 }
 
@@ -63,28 +60,6 @@ _of_service(e) if {
 _of_service(e) if {
 	input.action.commands[e.command].name == "fuser"
 	regex.match(`^[/.~]`, e.target)
-}
-
-# The process is only known at run time.
-_found(e) if e.certainty in {"unknown", "prefix"}
-
-_by_port(e) if _found(e)
-
-_by_port(e) if input.action.commands[e.command].name in data.reviewer.processes.by_port
-
-# What lists of processes are searched or filtered for.
-_searched contains word if {
-	some c in input.action.commands
-	c.name in data.reviewer.processes.lists
-	some word in array.concat(object.get(c, "operands", []), object.get(c, "flags", []))
-}
-
-_searched contains word if {
-	some listing in input.action.commands
-	listing.name in data.reviewer.processes.lists
-	some c in input.action.commands
-	c.name in data.reviewer.processes.filters
-	some word in object.get(c, "operands", [])
 }
 
 # One of the names in a word, as it is or in an expression: [s]shd, /shopd/{print $2}, sshd.exe.

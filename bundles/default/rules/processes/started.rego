@@ -1,5 +1,6 @@
 package reviewer.fired
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
@@ -10,7 +11,7 @@ fires contains "processes_found" if {
 	"kill" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
-	_ends_process(e)
+	effects.ends_process(e)
 	not _container_engine(e)
 	not _of_session(e)
 }
@@ -23,7 +24,7 @@ _of_session(e) if e.own
 _of_session(e) if regex.match(`^(%.*|-?0)$`, e.target)
 
 _of_session(e) if {
-	not _by_port(e)
+	not effects.by_port(e)
 	some s in _started
 	trim_left(e.target, "-") in s.processes
 }
@@ -35,28 +36,28 @@ _of_session(e) if {
 }
 
 _of_session(e) if {
-	_by_port(e)
+	effects.by_port(e)
 	some port in regex.find_n(`^:?[0-9]+(?:/(?:tcp|udp))?$`, e.target, 1)
 	_started_port(regex.find_n(`[0-9]+`, port, 1)[0])
 }
 
 # A process ID from a list: what was searched for there decides.
 _of_session(e) if {
-	_found(e)
-	some word in _searched
+	effects.found_late(e)
+	some word in effects.searched
 	_started_named(word)
 }
 
 _of_session(e) if {
-	_found(e)
-	some word in _searched
+	effects.found_late(e)
+	some word in effects.searched
 	some port in regex.find_n(`[0-9]{2,5}`, word, -1)
 	_started_port(port)
 }
 
 # A process ID from a file of the project, or one that the session wrote.
 _of_session(e) if {
-	_found(e)
+	effects.found_late(e)
 	not _lists_processes
 	some r in input.action.effects
 	r.kind == "file_read"
@@ -65,7 +66,7 @@ _of_session(e) if {
 
 # A process ID from elsewhere, such as a variable, after something was started.
 _of_session(e) if {
-	_found(e)
+	effects.found_late(e)
 	not _lists_processes
 	not _reads_files
 	some s in _started
@@ -74,7 +75,7 @@ _of_session(e) if {
 
 # The same if this call starts the process after the kill was set up, as with a trap.
 _of_session(e) if {
-	_found(e)
+	effects.found_late(e)
 	not _lists_processes
 	not _reads_files
 	count(object.get(input.action, "starts", [])) > 0
@@ -126,7 +127,7 @@ _started contains s if {
 _started contains s if {
 	some known in input.action.starts
 	some e in input.action.effects
-	_ends_process(e)
+	effects.ends_process(e)
 	some i, c in input.action.commands
 	i < e.command
 	c.name in known.programs
@@ -202,7 +203,7 @@ _own_container(e) if {
 #   id: manager_ended
 fires contains "manager_ended" if {
 	input.phase == "pre"
-	some i, line in _lines
+	some i, line in effects.lines
 	scores.matches(line, data.reviewer.processes.managers)
 	not _own_managed(input.action.commands[i])
 }
@@ -210,7 +211,7 @@ fires contains "manager_ended" if {
 _own_managed(c) if {
 	some s in _started
 	c.name in s.words
-	some word in _process_words(_line(c))
+	some word in _process_words(effects.line(c))
 	word != c.name
 	not word in data.reviewer.processes.orders
 	word in s.words

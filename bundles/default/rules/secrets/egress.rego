@@ -1,5 +1,7 @@
 package reviewer.fired
 
+import data.reviewer.effects
+
 # METADATA
 # title: Secret exfiltration
 # description: >-
@@ -43,18 +45,13 @@ fires contains "pipe_to_external" if {
 
 _shows(e) if e.kind == "file_read"
 
-_shows(e) if _displaced(e)
+_shows(e) if effects.displaced(e)
 
 _away(e) if {
 	e.kind == "network"
 	e.egress
-	_leaves_here(e)
+	effects.leaves_machine(e)
 }
-
-# Data sent to this machine does not leave it, unless hosts.trust_loopback is false.
-_leaves_here(e) if not e.loopback
-
-_leaves_here(_) if not data.reviewer.hosts.trust_loopback
 
 _takes_along(sent, _) if sent.verb != "exec"
 
@@ -64,7 +61,7 @@ _shows_without_file if "environment_dump" in input.action.signals
 
 _shows_without_file if {
 	"credential_adjacent" in input.action.signals
-	not _file_of_secrets
+	not effects.file_of_secrets
 }
 
 # Data is sent to this machine only. The listener may pass it on to anyone.

@@ -1,5 +1,7 @@
 package reviewer.fired
 
+import data.reviewer.effects
+
 # METADATA
 # title: Secret exfiltration
 # description: >-
@@ -13,7 +15,7 @@ fires contains "secret_egress" if {
 	input.phase == "pre"
 	some f in input.action.flows
 	f.what in {"file", "environment"}
-	_leaves_here(f)
+	effects.leaves_machine(f)
 	not f.part
 	not f.login
 	not f.image
@@ -26,14 +28,14 @@ fires contains "secret_egress" if {
 fires contains "secret_elsewhere" if {
 	input.phase == "pre"
 	some f in input.action.flows
-	_leaves_here(f)
+	effects.leaves_machine(f)
 	not f.own
 	not _host_known(f)
 	not f.image
 	_goes_elsewhere_as(f)
 }
 
-_host_known(f) if _known_name(f.host)
+_host_known(f) if effects.known_host(f.host)
 
 _goes_elsewhere_as(f) if {
 	f.what in {"file", "environment"}

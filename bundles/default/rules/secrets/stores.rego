@@ -1,5 +1,7 @@
 package reviewer.fired
 
+import data.reviewer.effects
+
 # METADATA
 # title: Credentials exported from a secret store
 # custom:
@@ -7,18 +9,12 @@ package reviewer.fired
 fires contains "secret_store_export" if {
 	"credential_adjacent" in input.action.signals
 	input.phase == "pre"
-	not _file_of_secrets
+	not effects.file_of_secrets
 	not _login_to_registry
 	some c in input.action.commands
 	some field in ["sub", "flags", "operands"]
 	some word in c[field]
 	word in data.reviewer.secrets.exports
-}
-
-# A file that holds secrets has rules of its own.
-_file_of_secrets if {
-	some e in input.action.effects
-	e.class in {"credential", "env_file"}
 }
 
 # The token of a provider goes to the login of that provider's registry of images, and

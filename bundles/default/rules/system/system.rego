@@ -1,12 +1,6 @@
 package reviewer.fired
 
-# What the action does to the machine itself, beyond files.
-_system_verbs contains e.verb if {
-	"system_call" in input.kinds
-	input.phase == "pre"
-	some e in input.action.effects
-	e.kind == "system_call"
-}
+import data.reviewer.effects
 
 # METADATA
 # title: Machine suspended
@@ -15,7 +9,7 @@ _system_verbs contains e.verb if {
 fires contains "power_suspend" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
-	"suspend" in _system_verbs
+	"suspend" in effects.system_verbs
 }
 
 # METADATA
@@ -42,7 +36,7 @@ _of_database(e) if regex.match(`^(sqlite:|[a-z]+://)`, e.target)
 fires contains "trash_emptied" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
-	"empty" in _system_verbs
+	"empty" in effects.system_verbs
 }
 
 # METADATA
@@ -52,7 +46,7 @@ fires contains "trash_emptied" if {
 fires contains "mount_change" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
-	"mount" in _system_verbs
+	"mount" in effects.system_verbs
 }
 
 # METADATA
@@ -66,7 +60,7 @@ fires contains "kernel_change" if {
 
 _changes_kernel if {
 	"system_command" in input.action.types
-	"kernel" in _system_verbs
+	"kernel" in effects.system_verbs
 }
 
 _changes_kernel if {
@@ -102,11 +96,8 @@ fires contains "guard_off" if {
 	some e in input.action.effects
 	e.kind == "system_call"
 	e.verb in {"stop", "disable", "pause"}
-	_plain_service(lower(e.target)) in data.reviewer.system.guards
+	effects.plain_service(lower(e.target)) in data.reviewer.system.guards
 }
-
-# The name of a service without its domain and its maker: system/com.apple.sshd.
-_plain_service(name) := regex.replace(name, `^((system|user|gui|login)/([0-9]+/)?)?(com\.(apple|openssh)\.|homebrew\.mxcl\.)?`, "")
 
 # METADATA
 # title: System protection disabled
@@ -154,7 +145,7 @@ fires contains "process_attach" if {
 fires contains "power_state" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
-	some verb in _system_verbs
+	some verb in effects.system_verbs
 	verb in data.reviewer.system.power
 }
 

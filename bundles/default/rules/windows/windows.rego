@@ -1,5 +1,6 @@
 package reviewer.fired
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
@@ -11,14 +12,9 @@ fires contains "registry_change" if {
 	"system_command" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
-	_in_registry(e)
+	effects.in_registry(e)
 	some pattern in data.reviewer.registry.asked
 	regex.match(pattern, e.target)
-}
-
-_in_registry(e) if {
-	e.kind == "system_call"
-	regex.match(`^HK[A-Z]+(\\|$)`, e.target)
 }
 
 # METADATA
@@ -31,7 +27,7 @@ fires contains "guard_off" if {
 	"system_command" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
-	_in_registry(e)
+	effects.in_registry(e)
 	_lifts_guard(e)
 }
 
@@ -53,7 +49,7 @@ _lifts_guard(e) if {
 #   id: proxy_execution
 fires contains "proxy_execution" if {
 	input.phase == "pre"
-	some line in _lines
+	some line in effects.lines
 	scores.matches(line, data.reviewer.execution.proxies)
 }
 
@@ -63,20 +59,12 @@ fires contains "proxy_execution" if {
 #   id: recording
 fires contains "recording" if {
 	input.phase == "pre"
-	some i, line in _lines
+	some i, line in effects.lines
 	scores.matches(line, data.reviewer.execution.records)
 	not _shows_recording(input.action.commands[i])
 }
 
 _shows_recording(c) if {
 	some pattern in data.reviewer.execution.replays
-	regex.match(pattern, concat(" ", _arguments(c)))
+	regex.match(pattern, concat(" ", effects.arguments(c)))
 }
-
-# The commands of the call as text, each once for all rules.
-_lines := [_line(c) | some c in input.action.commands]
-
-_line(c) := lower(concat(" ", array.concat([c.name], _arguments(c))))
-
-# What follows a program's name: subcommands, flags and operands.
-_arguments(c) := array.flatten([object.get(c, "sub", []), object.get(c, "flags", []), object.get(c, "operands", [])])

@@ -1,0 +1,298 @@
+# METADATA
+# title: Effects
+# description: |-
+#   What rules of several families ask about the effects and the commands of a call.
+#   A question that only one family asks is in that family's file.
+# scope: package
+package reviewer.effects
+
+# METADATA
+# title: What follows the name of a program
+# description: Subcommands, flags and operands of a command.
+arguments(c) := array.flatten([object.get(c, "sub", []), object.get(c, "flags", []), object.get(c, "operands", [])])
+
+# METADATA
+# title: An effect is on what listens on a port, or on a process that is only found when the call runs
+by_port(e) if found_late(e)
+
+by_port(e) if input.action.commands[e.command].name in data.reviewer.processes.by_port
+
+# METADATA
+# title: The target is moved to another place, where it is kept
+displaced(e) if {
+	e.kind == "file_delete"
+	e.verb == "move"
+}
+
+displaced(e) if e.verb == "rename"
+
+# METADATA
+# title: An effect ends a process
+ends_process(e) if {
+	e.kind == "process"
+	e.verb == "kill"
+}
+
+# METADATA
+# title: A request ends something that a service runs or keeps
+# description: The verbs are the setting services.ends.
+ends_service(e) if {
+	e.kind == "network"
+	e.verb in data.reviewer.services.ends
+}
+
+# METADATA
+# title: The call touches a file that holds secrets
+# description: Such files have rules of their own.
+file_of_secrets if {
+	some e in input.action.effects
+	e.class in {"credential", "env_file"}
+}
+
+# METADATA
+# title: The target is only known when the call runs
+found_late(e) if e.certainty in {"unknown", "prefix"}
+
+# METADATA
+# title: The target is no longer where it was
+gone(e) if e.kind == "file_delete"
+
+gone(e) if e.verb == "rename"
+
+# METADATA
+# title: The target is a key of the Windows registry
+in_registry(e) if {
+	e.kind == "system_call"
+	regex.match(`^HK[A-Z]+(\\|$)`, e.target)
+}
+
+# METADATA
+# title: A host is one that the settings name, or below it
+known_host(host) if host in data.reviewer.hosts.known
+
+known_host(host) if {
+	some known in data.reviewer.hosts.known
+	endswith(host, concat("", [".", known]))
+}
+
+# METADATA
+# title: What an effect sends leaves this machine
+# description: Data sent to this machine does not, unless hosts.trust_loopback is false.
+leaves_machine(e) if not e.loopback
+
+leaves_machine(_) if not data.reviewer.hosts.trust_loopback
+
+# METADATA
+# title: A command as text, in lower case
+line(c) := lower(concat(" ", array.concat([c.name], arguments(c))))
+
+# METADATA
+# title: The commands of the call as text
+# description: Each is made once for all rules.
+lines := [line(c) | some c in input.action.commands]
+
+# METADATA
+# title: An effect on a database loses data
+loses_data(e) if {
+	e.kind == "system_call"
+	e.object
+	not in_registry(e)
+	not wiped(e)
+	not rehearsal(e)
+}
+
+# METADATA
+# title: The call removes data of a repository
+# description: Except for lock files that a crashed git leaves behind, and single hooks.
+loses_repository if {
+	some e in input.action.effects
+	gone(e)
+	not _left_behind(e)
+	not _hook_file(e)
+	_own_data(e)
+}
+
+# METADATA
+# title: A text contains one of some words, as a word of its own
+marked(text, words) if {
+	some w in regex.split(`[^a-z0-9]+`, lower(text))
+	w in words
+}
+
+# METADATA
+# title: An effect is on this machine, or on a host of the setting scope.hosts
+# description: An effect on another machine is not, whatever its address is there.
+near(e) if not e.host
+
+near(e) if strings.any_prefix_match(e.host, data.reviewer.scope.hosts)
+
+# METADATA
+# title: An effect is on a repository of a code host
+of_repository(e) if e.object in {"repo", "repository"}
+
+# METADATA
+# title: The call gives everybody rights to files
+opens_widely if {
+	some e in input.action.effects
+	e.mode
+	e.kind == "file_write"
+	some pattern in data.reviewer.permissions.broad
+	regex.match(pattern, e.mode)
+}
+
+opens_widely if {
+	some e in input.action.effects
+	e.mode
+	e.kind == "file_write"
+	e.recursive
+	some pattern in data.reviewer.permissions.broad_below
+	regex.match(pattern, e.mode)
+}
+
+# METADATA
+# title: The name of a service without its domain and its maker
+# description: sshd for system/com.apple.sshd.
+plain_service(name) := regex.replace(name, `^((system|user|gui|login)/([0-9]+/)?)?(com\.(apple|openssh)\.|homebrew\.mxcl\.)?`, "")
+
+# METADATA
+# title: An effect concerns production
+# description: By its target, or by any word of the command.
+production(e) if {
+	some text in array.concat([e[k] | some k in ["target", "host"]], words(e))
+	marked(text, data.reviewer.markers.production)
+}
+
+# METADATA
+# title: An effect reaches a service that is not only of this machine
+# description: Data stores count on this machine too.
+reached(e) if {
+	not e.loopback
+	not _own_cluster(e)
+}
+
+reached(e) if not near(e)
+
+reached(e) if {
+	regex.find_all_string_submatch_n(_port, e.target, 1)[0][1] in data.reviewer.services.stores
+}
+
+# METADATA
+# title: A database for tests
+# description: >-
+#   By its name, on this machine or at the client's default. Running code or opening the
+#   server does not depend on the data in it.
+rehearsal(e) if {
+	e.certainty == "exact"
+	not e.verb in {"exec", "grant", "stop"}
+	not production(e)
+	near(e)
+	parts := regex.find_all_string_submatch_n(`^[a-z]+:(?://([^/]*)/)?(.*)$`, e.target, 1)[0]
+	_here(e, parts[1])
+	marked(parts[2], data.reviewer.markers.test)
+}
+
+_here(e, _) if e.loopback
+
+_here(_, host) if host == ""
+
+# METADATA
+# title: What lists of processes are searched or filtered for
+searched contains word if {
+	some c in input.action.commands
+	c.name in data.reviewer.processes.lists
+	some word in array.concat(object.get(c, "operands", []), object.get(c, "flags", []))
+}
+
+searched contains word if {
+	some listing in input.action.commands
+	listing.name in data.reviewer.processes.lists
+	some c in input.action.commands
+	c.name in data.reviewer.processes.filters
+	some word in object.get(c, "operands", [])
+}
+
+# METADATA
+# title: An effect sends data to another machine
+sends_away(e) if {
+	e.kind == "network"
+	e.egress
+	e.verb == "send"
+	leaves_machine(e)
+}
+
+# METADATA
+# title: What the call does to the machine itself, beyond files
+system_verbs contains e.verb if {
+	"system_call" in input.kinds
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "system_call"
+}
+
+# METADATA
+# title: The target is data that people or programs put there
+# description: The setting places.data; generated files are not.
+users_data(e) if {
+	not e.class == "generated"
+	some pattern in data.reviewer.places.data
+	regex.match(pattern, e.short)
+}
+
+# METADATA
+# title: A container tool wipes data or prunes
+wiped(e) if {
+	e.kind == "system_call"
+	e.verb in {"wipe", "prune"}
+}
+
+# METADATA
+# title: The words of the command that an effect belongs to
+# description: An effect that belongs to no command has none.
+words(e) := [word |
+	some k in ["sub", "flags", "operands"]
+	some word in input.action.commands[e.command][k]
+]
+
+# METADATA
+# title: The session itself made the target
+written_here(e) if e.ledger in {"created", "written", "moved_into"}
+
+# A single hook file.
+_hook_file(e) if {
+	e.certainty == "exact"
+	not e.recursive
+	regex.match(`/\.git/hooks/[^/]+$`, e.target)
+}
+
+# Lock files that a crashed git leaves behind.
+_left_behind(e) if {
+	endswith(e.target, ".lock")
+	not e.recursive
+}
+
+# A cluster on this machine, by every context that the command names. A server or
+# cluster that it also names takes precedence over a context.
+_own_cluster(e) if {
+	e.target == "kubernetes"
+	named := _values_of(e, `^--(?:kube-)?context=(.*)$`)
+	named != set()
+	every context in named { strings.any_prefix_match(context, data.reviewer.markers.clusters) }
+	_values_of(e, `^(?:-s|--(?:server|cluster|kube-apiserver)=)(.*)`) == set()
+}
+
+_own_data(e) if e.class == "git_data"
+
+_own_data(e) if e.repository
+
+_own_data(e) if {
+	e.class == "git_hook"
+	contains(concat("", [e.target, "/"]), "/.git/")
+}
+
+_port := `^(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?:[^/?#\\\s]*@)?(?:\[[^\]]*\]|[^/?#\\\s:@]+):([0-9]+)`
+
+# The values that an expression finds in the flags of an effect's command.
+_values_of(e, expression) := {found[1] |
+	some flag in input.action.commands[e.command].flags
+	some found in regex.find_all_string_submatch_n(expression, flag, 1)
+}
