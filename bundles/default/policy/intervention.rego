@@ -123,8 +123,8 @@ _stop := {"issue": _again, "reason": _text(_settings.texts.repeated, {"{rule}": 
 	_denials >= _settings.stops.denials
 } else := {"issue": _issue.id, "reason": _text(_settings.texts.exhausted, {"{rule}": _issue.id, "{count}": sprintf("%d", [count(_run)])})} if {
 	_stoppable
-	_issue
-	count(_run) >= _settings.max_interventions_per_execution
+	_exhausted
+	_level in _settings.stops.levels
 } else := object.union(_named_stop, {"issue": _issue.id, "reason": _text(_settings.texts.ladder, {"{reason}": trim_suffix(data.reviewer.reasons.brief(_issue), ".")})}) if {
 	_stoppable
 	_wants("stop")
@@ -135,6 +135,12 @@ _stop := {"issue": _again, "reason": _text(_settings.texts.repeated, {"{rule}": 
 _stops_by_itself if _weighed
 
 _stops_by_itself if _level in _settings.stops.levels
+
+# No more interventions are tried for this prompt. As at the end of a ladder, what was found decides who stops.
+_exhausted if {
+	_issue
+	count(_run) >= _settings.max_interventions_per_execution
+}
 
 _stoppable if {
 	_acts
@@ -211,6 +217,8 @@ _repeated(r) if {
 _kind := "soft_correction" if {
 	# The first workaround for a denial is only denied.
 	_repeated(_issue)
+} else := "emergency_stop" if {
+	_exhausted
 } else := _by_severity if {
 	_weighed
 } else := _rungs[_rung]
