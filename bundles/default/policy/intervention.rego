@@ -486,11 +486,14 @@ _strong := _texts.strong if {
 } else := ""
 
 # Advice about a known error is more specific than advice about the pattern.
-_advice := concat("", [_settings.guidance[input.event.result.trouble], " "]) if {
+_advice := _filled(_settings.guidance[input.event.result.trouble]) if {
 	true
-} else := concat("", [_settings.corrections[chosen.issue], " "]) if {
+} else := _filled(_settings.corrections[chosen.issue]) if {
 	true
 } else := ""
+
+# With the placeholders of messages, shortened in the same way.
+_filled(text) := concat("", [data.reviewer.reasons.brief({"id": chosen.issue, "message": text}), " "])
 
 _constraints := _text(_texts.constraints, {"{constraints}": concat(", ", _said)}) if {
 	_settings.reinforcement_strength != "light"
