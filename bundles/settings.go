@@ -213,6 +213,13 @@ func (s *SchemaNode) refuse(at string, doc map[string]any, found map[string]erro
 		if why := node.unavailable(v); why != "" {
 			found[path] = errors.New(why)
 		}
+		if items, ok := v.([]any); ok && node.Items != nil {
+			for i, item := range items {
+				if why := node.Items.unavailable(item); why != "" {
+					found[below(path, strconv.Itoa(i))] = errors.New(why)
+				}
+			}
+		}
 	}
 }
 
@@ -237,6 +244,9 @@ func (s *SchemaNode) unavailable(v any) string {
 	}
 	if word, ok := v.(string); ok {
 		v = strconv.Quote(word)
+	}
+	if s.Enum == nil {
+		return fmt.Sprintf("%v: %s", v, why)
 	}
 	return fmt.Sprintf("%v: %s; expected %s", v, why, strings.Trim(fmt.Sprint(s.Enum), "[]"))
 }

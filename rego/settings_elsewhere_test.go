@@ -28,7 +28,7 @@ func elsewhere() map[string]string {
 		"cache.ttl_minutes":                               "cmd/reviewer/wiring, TestMemory",
 		"cache.max_size":                                  "cmd/reviewer/wiring, TestMemory",
 		"performance.max_review_time_ms":                  "cmd/reviewer, TestScript/audit-stats",
-		"audit.log_level":                                 "bundles, TestSettingsErrors: it has one value, and others are refused",
+		"audit.log_level":                                 "cmd/reviewer, TestScript/audit-show",
 		"interventions.auto_cleanup":                      "bundles, TestSettingsErrors: it has one value, and others are refused",
 		"audit.export_format":                             "cmd/reviewer, TestScript/audit-export-format",
 		"audit.retain_days":                               "cmd/reviewer, TestLogIsKeptAsSettingsSay",

@@ -32,7 +32,7 @@ type Machine struct {
 	// accepted. It is called only if a bundle was activated.
 	Program func() string
 
-	Now func() int64 // Unix milliseconds; called only to say what to do about an invalid trust file
+	Now func() int64 // Unix milliseconds; called only to say what to do about an invalid trust file, and when a policy is stored
 
 	Log *audit.Store // whose ledger has what the person accepted; nil: that of Home
 }

@@ -321,6 +321,9 @@ func (a *Acceptance) Accept(ctx context.Context, log *audit.Store, by string, si
 			_ = os.Remove(path)
 		}
 	}
+	if err := a.machine.Keep(a.Is); err != nil {
+		return fmt.Errorf("your own policy is accepted, but cannot be stored: %w", err)
+	}
 	return nil
 }
 

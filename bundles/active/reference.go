@@ -207,9 +207,16 @@ func lost(store bundles.Store, beginning string) error {
 	return nil
 }
 
-// KeptIn returns the store of policies that have decided.
+// KeptIn returns the store of policies that were accepted or have decided.
 func KeptIn(home string) bundles.Store {
 	return bundles.Store{Dir: filepath.Join(home, "policies")}
+}
+
+// Keep stores a policy, with the time of its use, and removes the least recently used ones beyond its limit.
+func (m Machine) Keep(e *bundles.Effective) error {
+	kept := KeptIn(m.Home)
+	kept.Budget, kept.Now = e.Settings.Audit.PoliciesMB<<20, m.Now
+	return kept.Put(e)
 }
 
 // likeDigest lists the stored policies whose digests begin with a string.

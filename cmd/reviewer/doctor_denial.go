@@ -17,6 +17,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
 
+// doctorInput cannot be read as an event of any agent, so a hook must deny it. It leaves nothing in the log: no agent sent it.
+const doctorInput = `{"reviewer": "doctor"}`
+
 // denial starts a hook with unreadable input, and applies the agent's rules to the answer:
 // it must be the answer that the agent's row specifies for a failure before a call.
 func (e *examination) denial(ctx context.Context, agent settings.Agent, h settings.OwnHook) error {
@@ -26,7 +29,7 @@ func (e *examination) denial(ctx context.Context, agent settings.Agent, h settin
 	if e.prove {
 		cmd = commandOf(ctx, agent, h)
 	}
-	cmd.Stdin = strings.NewReader("{}")
+	cmd.Stdin = strings.NewReader(doctorInput)
 	var out, text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &text
 	err := cmd.Run()

@@ -99,7 +99,7 @@ func nobodyListens(err error) bool {
 
 // askResident sends the resident process input that cannot be parsed, which must be denied.
 func (e *examination) askResident() (*wire.Answer, serve.Peer, error) {
-	request := &wire.Request{Home: e.home, Args: hookArgs("PreToolUse", e.home), Env: os.Environ(), Input: []byte("{}")}
+	request := &wire.Request{Home: e.home, Args: hookArgs("PreToolUse", e.home), Env: os.Environ(), Input: []byte(doctorInput)}
 	return serve.Ask(e.home, request, residentWait)
 }
 
@@ -133,7 +133,7 @@ func (e *examination) timed(ctx context.Context, client string) {
 	for range timedCalls {
 		began := time.Now()
 		cmd := exec.CommandContext(ctx, client, hookArgs("PreToolUse", e.home)...)
-		cmd.Stdin = strings.NewReader("{}")
+		cmd.Stdin = strings.NewReader(doctorInput)
 		if err := cmd.Run(); cmd.ProcessState == nil {
 			e.say("fail", "%s does not start: %v", client, err)
 			return

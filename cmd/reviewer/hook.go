@@ -302,7 +302,9 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	e, err := h.Decode(event, raw, a.Env(h.Project))
 	if err != nil {
 		text := masked(store, err)
-		noteUndecodable(ctx, a, store, raw, text)
+		if string(raw) != doctorInput {
+			noteUndecodable(ctx, a, store, raw, text)
+		}
 		return failure(h, e.Name, text) // the stricter of the two names, if they differ
 	}
 	e.Client = sender(a, h, e, store)

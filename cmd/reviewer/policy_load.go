@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"path/filepath"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -45,9 +43,7 @@ func loadActive(ctx context.Context, log *audit.Store, workspace string, compile
 	if err != nil {
 		return nil, err
 	}
-	kept := bundles.Store{Dir: filepath.Join(log.Dir, "policies"), Budget: e.Settings.Audit.PoliciesMB << 20,
-		Now: func() int64 { return time.Now().UnixMilli() }}
-	return p, kept.Put(e)
+	return p, m.Keep(e)
 }
 
 // policyLog is the log as the policy of each event keeps it.

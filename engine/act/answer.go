@@ -44,8 +44,11 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *handling) (eng
 }
 
 // readsUsage reports whether tokens are counted at a phase: one at which the agent can
-// be told about them, or one that ends what they are counted for.
-func readsUsage(p engine.Phase) bool { return p.Reviewed() && p != engine.PhaseBatch }
+// be told about them, or one that ends what they are counted for. What was written before other events
+// counts at the next of these, so that a limit that it reaches is not passed over in silence.
+func readsUsage(p engine.Phase) bool {
+	return p == engine.PhasePre || p == engine.PhasePost || p == engine.PhasePrompt
+}
 
 // first answers an event that was not answered before.
 func (r *Reviewer) first(ctx context.Context, t history.Tail, h *handling) (engine.Answer, error) {

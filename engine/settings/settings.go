@@ -224,6 +224,7 @@ type Audit struct {
 	BudgetMB     int64  `json:"budget_mb"`
 	PoliciesMB   int64  `json:"policies_mb"`
 	Sync         string `json:"sync"`
+	LogLevel     string `json:"log_level"`
 	ExportFormat string `json:"export_format"`
 }
 

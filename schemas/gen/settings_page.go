@@ -137,6 +137,11 @@ func refusedKeys(s *bundles.SchemaNode) string {
 			for _, word := range slices.Sorted(maps.Keys(node.NoValues)) {
 				fmt.Fprintf(&b, "| `%s: %s` | %s |\n", path, word, node.NoValues[word])
 			}
+			if node.Items != nil {
+				for _, word := range slices.Sorted(maps.Keys(node.Items.NoValues)) {
+					fmt.Fprintf(&b, "| `%s: [%s]` | %s |\n", path, word, node.Items.NoValues[word])
+				}
+			}
 			rows(path, node)
 		}
 	}

@@ -123,8 +123,8 @@ _stop := {"issue": _again, "reason": filled(settings.texts.repeated, {"{rule}": 
 	_denials >= settings.stops.denials
 } else := {"issue": _issue.id, "reason": filled(settings.texts.exhausted, {"{rule}": _issue.id, "{count}": sprintf("%d", [count(made)])})} if {
 	_stoppable
-	_issue
-	count(made) >= settings.max_interventions_per_execution
+	_exhausted
+	_level in settings.stops.levels
 } else := object.union(named_stop, {"issue": _issue.id, "reason": filled(settings.texts.ladder, {"{reason}": trim_suffix(data.reviewer.reasons.brief(_issue), ".")})}) if {
 	_stoppable
 	wants("stop")
@@ -135,6 +135,12 @@ _stop := {"issue": _again, "reason": filled(settings.texts.repeated, {"{rule}": 
 _stops_by_itself if _weighed
 
 _stops_by_itself if _level in settings.stops.levels
+
+# No more interventions are tried for this prompt. As at the end of a ladder, what was found decides who stops.
+_exhausted if {
+	_issue
+	count(made) >= settings.max_interventions_per_execution
+}
 
 _stoppable if {
 	_acts
@@ -211,6 +217,8 @@ _repeated(r) if {
 chosen_kind := "soft_correction" if {
 	# The first workaround for a denial is only denied.
 	_repeated(_issue)
+} else := "emergency_stop" if {
+	_exhausted
 } else := _by_severity if {
 	_weighed
 } else := _rungs[_rung]
@@ -478,11 +486,14 @@ _strong := texts.strong if {
 } else := ""
 
 # Advice about a known error is more specific than advice about the pattern.
-_advice := concat("", [settings.guidance[input.event.result.trouble], " "]) if {
+_advice := _filled(settings.guidance[input.event.result.trouble]) if {
 	true
-} else := concat("", [settings.corrections[chosen.issue], " "]) if {
+} else := _filled(settings.corrections[chosen.issue]) if {
 	true
 } else := ""
+
+# With the placeholders of messages, shortened in the same way.
+_filled(text) := concat("", [data.reviewer.reasons.brief({"id": chosen.issue, "message": text}), " "])
 
 _constraints := filled(texts.constraints, {"{constraints}": concat(", ", _said)}) if {
 	settings.reinforcement_strength != "light"

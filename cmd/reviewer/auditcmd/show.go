@@ -22,7 +22,8 @@ func auditShowCommand(a *cli.App) *cobra.Command {
 		Use:   "show [ID]",
 		Short: "List sessions, the calls of one session with their decisions, or the machine's ledger",
 		Long: "Shows records as they are in the log. `reviewer session list` and `session show` present the same\n" +
-			"sessions with prompts, patterns and outcomes; `audit tail` follows a session.",
+			"sessions with prompts, patterns and outcomes; `audit tail` follows a session. The setting audit.log_level\n" +
+			"decides which records of a session are shown without --all.",
 		Example: "  reviewer audit show\n  reviewer audit show last --all\n  reviewer audit show --ledger",
 		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -134,6 +135,35 @@ func DocumentOf(s audit.Session) SessionDocument {
 	return d
 }
 
+// shows returns which records are shown: all, or those of the level in the settings. A policy that cannot
+// be loaded does not keep anyone from reading the log.
+func shows(store *audit.Store, all bool) func(*engine.Record) bool {
+	level := "info"
+	if e, err := cli.MachineAt(store.Dir).Effective(""); err == nil {
+		level = e.Settings.Audit.LogLevel
+	}
+	if all {
+		level = "debug"
+	}
+	least := map[string]engine.Verdict{"warn": engine.Warn, "error": engine.Ask}[level]
+	return func(r *engine.Record) bool {
+		call := r.Kind == engine.KindPre || r.Kind == engine.KindPost
+		return level == "debug" || worthShowing(r) && (least == "" || !call || strictest(r) >= least.Strictness())
+	}
+}
+
+// strictest returns the strictness of the decision about a call, or of its answer where that is stricter.
+func strictest(r *engine.Record) int {
+	strict := 0
+	if r.Decision != nil {
+		strict = r.Decision.Decision.Strictness()
+	}
+	if r.Answer != nil {
+		strict = max(strict, r.Answer.Effect.Strictness())
+	}
+	return strict
+}
+
 // worthShowing leaves out internal records.
 func worthShowing(r *engine.Record) bool {
 	switch r.Kind {
@@ -151,12 +181,15 @@ func worthShowing(r *engine.Record) bool {
 
 func showSession(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, s audit.Session, all bool) error {
 	records := []*engine.Record{}
+	shown, left := shows(store, all), int64(0)
 	for r, err := range store.Records(s.Key, 0) {
 		if err != nil {
 			return err
 		}
-		if all || worthShowing(r) {
+		if shown(r) {
 			records = append(records, r)
+		} else if worthShowing(r) {
+			left++
 		}
 	}
 	if out.Format == "json" {
@@ -166,6 +199,10 @@ func showSession(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, 
 	fmt.Fprintf(w, "session %s in %s, chain %s, %s\n\n", s.Key.Session, s.Workspace, s.Chain, engine.Counted(s.N, "record", "records"))
 	for _, r := range records {
 		printRecord(a, w, p, r)
+	}
+	if left > 0 {
+		fmt.Fprintf(w, "\n%s not shown because of the setting audit.log_level: --all shows everything\n",
+			engine.Counted(left, "record is", "records are"))
 	}
 	return nil
 }

@@ -65,13 +65,13 @@ func auditTailCommand(a *cli.App) *cobra.Command {
 // is not 0, and returns the number after the newest.
 func tail(a *cli.App, out *term.Output, store *audit.Store, s audit.Session, from int64, count int, all bool) (int64, error) {
 	var lines []func() error
-	p := a.Paint(out)
+	p, shown := a.Paint(out), shows(store, all)
 	for r, err := range store.Records(s.Key, from) {
 		if err != nil {
 			return from, fmt.Errorf("read session: %w", err)
 		}
 		from = r.N + 1
-		if all || worthShowing(r) {
+		if shown(r) {
 			lines = append(lines, func() error {
 				if out.Format == "json" {
 					return term.WriteLine(a.Stdout, r)

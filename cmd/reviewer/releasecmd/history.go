@@ -27,10 +27,10 @@ func policyHistoryCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "List the policies that were effective on this machine, and restore one",
-		Long: "Every policy under which a call was decided is stored by its digest: bundles, edited folders, and\n" +
-			"the built-in policy, all layers together. Newest first. The setting audit.policies_mb limits their\n" +
-			"total size; beyond it, the least recently used ones are removed and\n" +
-			"listed as lost.",
+		Long: "A policy is stored by its digest, all layers together, when a call is decided under it and when a person\n" +
+			"accepts the folder that they edited (`policy accept`, `enforcement`). A file that was saved and changed again\n" +
+			"before either is not stored. Newest first. The setting audit.policies_mb limits the total size; beyond it,\n" +
+			"the least recently used ones are removed and listed as lost.",
 		Example: "  reviewer policy history\n  reviewer policy history show 3f5a9c11\n  reviewer policy history diff 3f5a9c11\n" +
 			"  reviewer policy history restore 3f5a9c11 --reason 'the edit blocks the release job'",
 		RunE: func(*cobra.Command, []string) error {

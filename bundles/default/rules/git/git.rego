@@ -91,27 +91,3 @@ _discards if {
 	some e in input.action.effects
 	e.verb == "discard"
 }
-
-# METADATA
-# title: Remote branches or tags deleted
-# custom:
-#   id: git_remote_delete
-fires contains "git_remote_delete" if {
-	"git_history_rewrite" in input.action.signals
-	input.phase == "pre"
-	some c in input.action.commands
-	c.name in {"git", "hub"}
-	some sub in c.sub
-	sub in {"push", "send-pack"}
-	_deletes_refs(c)
-}
-
-_deletes_refs(c) if {
-	some f in c.flags
-	regex.match(`^(-[a-zA-Z]*d[a-zA-Z]*|--delete|--mirror|--prune)$`, f)
-}
-
-_deletes_refs(c) if {
-	some o in c.operands
-	regex.match(`^:.`, o)
-}

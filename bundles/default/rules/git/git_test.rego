@@ -27,23 +27,3 @@ test_work_that_is_thrown_away[name] if {
 	got := "git_discard" in ids
 	case.fires == got
 }
-
-test_what_the_remote_holds[name] if {
-	some name, case in {
-		"a flag": {"flags": ["--delete"], "fires": true},
-		"a letter": {"flags": ["-qd"], "fires": true},
-		"a mirror": {"flags": ["--mirror"], "fires": true},
-		"pruned": {"flags": ["--prune"], "fires": true},
-		"an empty source": {"operands": ["origin", ":old"], "fires": true},
-		"all of the same name": {"operands": ["origin", ":"], "fires": false},
-		"another flag": {"flags": ["--dry", "-q"], "fires": false},
-		"a branch": {"operands": ["origin", "a:b"], "fires": false},
-		"of this repository": {"sub": "branch", "flags": ["-d"], "fires": false},
-		"another program": {"name": "hg", "flags": ["--delete"], "fires": false},
-		"sent in parts": {"sub": "send-pack", "flags": ["--mirror"], "fires": true},
-	}
-	c := {"name": object.get(case, "name", "git"), "sub": [object.get(case, "sub", "push")], "flags": object.get(case, "flags", []), "operands": object.get(case, "operands", [])}
-	ids := fired.fires with input as _git(["git_history_rewrite"], [c], [])
-	got := "git_remote_delete" in ids
-	case.fires == got
-}
