@@ -28,6 +28,8 @@ type Entry struct {
 	Enforcement string   `json:"enforcement"`           // off, observe, warn or enforce
 	File        string   `json:"file"`
 	Line        int      `json:"line"`
+
+	Conditions []string `json:"conditions,omitempty"` // layer/file:line of each condition with which it fires
 }
 
 // Off is the Enforcement of a rule that the settings disable.
@@ -40,8 +42,14 @@ func (e *Effective) Catalogue() []Entry {
 	for _, l := range e.Layers {
 		for _, r := range l.Rules {
 			file, line, _ := r.Spot("id", 0, 0)
+			var conditions []string
+			if r.Conditional() {
+				_, at, _ := r.Spot(cmp.Or(keyIf("when", r.When), keyIf("measure", r.Measure), "match"), 0, 0)
+				conditions = []string{fmt.Sprintf("%s/%s:%d", l.Layer, file, at)}
+			}
 			all = append(all, Entry{
-				ID: r.ID, Family: familyOf(file), Title: r.Title, Description: r.Description, Severity: r.Severity,
+				Conditions: conditions,
+				ID:         r.ID, Family: familyOf(file), Title: r.Title, Description: r.Description, Severity: r.Severity,
 				Decision: r.Decision, Harm: e.Harm(r.Harm), Limit: r.Limit, Unattended: r.Unattended, Message: r.Message, Remediation: r.Remediation, References: r.References, Tags: r.Tags,
 				Layer: l.Layer, Overridable: r.Overridable, Enforcement: e.enforcement(l.Layer, r), File: file, Line: line,
 			})
@@ -51,6 +59,14 @@ func (e *Effective) Catalogue() []Entry {
 		return cmp.Or(strings.Compare(a.Family, b.Family), strings.Compare(a.ID, b.ID))
 	})
 	return all
+}
+
+// keyIf is a key whose value is not empty.
+func keyIf(key, value string) string {
+	if value == "" {
+		return ""
+	}
+	return key
 }
 
 // familyOf returns git for rules/git/git.yaml, and shop for rules/shop.yaml.

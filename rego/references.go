@@ -1,7 +1,10 @@
 package rego
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/topdown"
@@ -131,6 +134,30 @@ func Needed(modules map[string]string, wanted func(text string) bool) map[string
 		}
 	}
 	return all
+}
+
+// DecidedAt lists for each rule where Rego decides that it fires, as layer/path:line. Ids that are not
+// written out, and modules that do not parse, are left out.
+func DecidedAt(modules map[string]string) map[string][]string {
+	places := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		m, err := ast.ParseModuleWithOpts(name, modules[name], ast.ParserOptions{RegoVersion: ast.RegoV1})
+		if err != nil || m == nil {
+			continue
+		}
+		layer, _, _ := strings.Cut(name, "/")
+		for _, r := range m.Rules {
+			key := r.Head.Key
+			if o, isObject := objectOf(key); isObject {
+				key = o.Get(ast.InternedTerm("id"))
+			}
+			path := pathOf(r)
+			if id, _ := stringOf(key); id != "" && (path == firesPath || path == slashedRoot(layer)+"/"+findingsName) {
+				places[id] = append(places[id], fmt.Sprintf("%s:%d", name, r.Location.Row))
+			}
+		}
+	}
+	return places
 }
 
 // references finds the modules to which a module refers.

@@ -240,14 +240,14 @@ func (u *policyFolder) ruleIDs() []string {
 }
 
 // knownRule refuses an id that no rule has.
-func (u *policyFolder) knownRule(id string) error { return knownRule(id, u.ruleIDs()) }
+func (u *policyFolder) knownRule(id string) error { return knownRule("--rule: ", id, u.ruleIDs()) }
 
-func knownRule(id string, ids []string) error {
+func knownRule(from, id string, ids []string) error {
 	if slices.Contains(ids, id) {
 		return nil
 	}
 	if near := engine.Nearest(id, ids); near != "" {
-		return fmt.Errorf("--rule: no rule has the id %q; did you mean %q?", id, near)
+		return fmt.Errorf("%sno rule has the id %q; did you mean %q?", from, id, near)
 	}
-	return fmt.Errorf("--rule: no rule has the id %q; `reviewer policy rules` lists them", id)
+	return fmt.Errorf("%sno rule has the id %q; `reviewer policy rules` lists them", from, id)
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
@@ -15,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
 	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/rego"
 	"github.com/spf13/cobra"
 )
 
@@ -22,15 +24,16 @@ func policyRulesCommand(a *cli.App) *cobra.Command {
 	var dir, family string
 	var out term.Output
 	cmd := &cobra.Command{
-		Use:   "rules",
-		Short: "List the rules: decision, layer, enforcement and test coverage of each",
+		Use:   "rules [ID]",
+		Short: "List the rules, or show one: decision, layer, enforcement, tests, and where its condition is",
 		Long: "ENFORCEMENT is the rule's enforcement according to the settings: enforce, warn, observe, or off.\n" +
 			"CASES counts the cases that expect it to fire, and those that expect it not to;\n" +
 			"for a policy that is not a folder, only the cases of the built-in policy are known.\n" +
-			"-f markdown writes the text of docs/rules.md.",
-		Example: "  reviewer policy rules --family git\n  reviewer policy rules --policy ./policy -f json",
-		Args:    cli.AtMost(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+			"-f markdown writes the text of docs/rules.md. With ID, one rule is shown in full, with the file\n" +
+			"and line of its row and of each condition.",
+		Example: "  reviewer policy rules --family git\n  reviewer policy rules git_force_push\n  reviewer policy rules --policy ./policy -f json",
+		Args:    cli.AtMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := a.ShownPolicy(cmd.Context(), dir)
 			if err != nil {
 				return err
@@ -39,9 +42,19 @@ func policyRulesCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if list, err = withID(list, args); err != nil {
+				return err
+			}
+			at := rego.DecidedAt(e.Modules())
+			for i := range list {
+				list[i].Conditions = append(list[i].Conditions, at[list[i].ID]...)
+			}
 			tests, err := casesOfRules(dir)
 			if err != nil {
 				return err
+			}
+			if len(args) > 0 && out.Format == "text" {
+				return out.Write(a.Stdout, func(w io.Writer) error { return showRule(a, w, &out, list[0], tests[list[0].ID]) })
 			}
 			return out.Write(a.Stdout, func(w io.Writer) error { return listRules(a, w, &out, list, tests) })
 		},
@@ -68,6 +81,42 @@ func ofFamily(list []bundles.Entry, family string) ([]bundles.Entry, error) {
 		return nil, cli.Usage("--family: unknown family %s", UnknownOf(family, slices.Sorted(maps.Keys(families))))
 	}
 	return some, nil
+}
+
+// withID returns the rule with an id, if one is given.
+func withID(list []bundles.Entry, args []string) ([]bundles.Entry, error) {
+	if len(args) == 0 {
+		return list, nil
+	}
+	var ids []string
+	for i, r := range list {
+		if r.ID == args[0] {
+			return list[i : i+1], nil
+		}
+		ids = append(ids, r.ID)
+	}
+	return nil, cli.Usage("%w", knownRule("", args[0], ids))
+}
+
+// showRule writes one rule in full.
+func showRule(a *cli.App, w io.Writer, out *term.Output, r bundles.Entry, n ruleCases) error {
+	page := term.Page{Buffer: &bytes.Buffer{}, Paint: a.Paint(out), Width: a.Columns(out)}
+	page.Line(term.Coloured(r.ID, term.Bold), term.Plain(": "+r.Title))
+	decision := cmp.Or(r.Decision, "finding")
+	row := fmt.Sprintf("%s/%s:%d", r.Layer, r.File, r.Line)
+	for _, f := range [][2]string{
+		{"decision", decision}, {"severity", r.Severity}, {"enforcement", r.Enforcement}, {"harm", r.Harm},
+		{"message", r.Message}, {"safer", r.Remediation}, {"description", r.Description}, {"row", row},
+		{"condition", strings.Join(r.Conditions, ", ")}, {"tags", strings.Join(r.Tags, ", ")},
+		{"references", strings.Join(r.References, ", ")}, {"exceptions", strings.Join(r.Overridable, ", ")},
+		{"cases", fmt.Sprintf("%d fire, %d do not", n.Fires, n.Silent)},
+	} {
+		if f[1] != "" {
+			page.Field(f[0], 13, "", f[1])
+		}
+	}
+	_, err := w.Write(page.Bytes())
+	return err
 }
 
 // ruleCases counts the expectations that name a rule.

@@ -86,7 +86,7 @@ func runRule(ctx context.Context, a *cli.App, dir string, t *policyTest) (*repor
 			return nil, nil, fmt.Errorf("rule %s is of the %s layer; give the folder of that layer", t.rule, l.Layer)
 		}
 	}
-	if err := knownRule(t.rule, trial.RuleIDs(own)); err != nil {
+	if err := knownRule("--rule: ", t.rule, trial.RuleIDs(own)); err != nil {
 		return nil, nil, err
 	}
 	s, err := trial.LoadRule(os.DirFS(dir), filepath.ToSlash(dir), own.Layer, t.rule, layers...)
