@@ -134,7 +134,7 @@ test_plain_service if {
 	effects.plain_service("nginx") == "nginx"
 }
 
-# Lists are searched by their own operands, and by the programs behind them.
+# Lists are searched by their own operands, and by the programs after them.
 test_searched if {
 	effects.searched == {"-ef", "node", "server.js"} with input as {"action": {"commands": [
 		{"name": "ps", "flags": ["-ef"]},
