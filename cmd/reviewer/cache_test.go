@@ -13,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -46,7 +47,7 @@ func (c *caching) used(t *testing.T) {
 // The cache does not change the results of the built-in policy's cases.
 func TestCacheOfCases(t *testing.T) {
 	runner, list := shippedCases(t)
-	every := os.Getenv(everyVar) != ""
+	every := sweep.Every()
 	var cache caching
 	for i, c := range list {
 		if !every && i%someOf != 7 {
@@ -61,7 +62,7 @@ func TestCacheOfCases(t *testing.T) {
 
 // Nor those of the frozen logs.
 func TestCacheOfFrozenLogs(t *testing.T) {
-	every := os.Getenv(everyVar) != ""
+	every := sweep.Every()
 	var cache caching
 	for _, home := range frozenHomes(t) {
 		seen := 0

@@ -95,7 +95,7 @@ func TestCasesReplay(t *testing.T) {
 		count.Add(report.Decisions)
 		keyframes += report.Keyframes
 	}
-	if decisions < int64(some(300, 1000)) || keyframes < int64(some(50, 200)) {
+	if decisions < int64(sweep.Some(300, 1000)) || keyframes < int64(sweep.Some(50, 200)) {
 		t.Errorf("only %d decisions and %d keyframes were compared", decisions, keyframes)
 	}
 }

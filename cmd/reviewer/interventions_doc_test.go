@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -146,7 +147,7 @@ func TestStopsStayWhereNothingIsStopped(t *testing.T) {
 		"enabled: false":                             "session",
 		"interventions: {stops: {scope: workspace}}": "workspace",
 	} {
-		if got := policyOf(t, layerOf(bundles.User, "settings.yaml", settings+"\n")).Inherit.Scope; got != want {
+		if got := wiringtest.PolicyOf(t, wiringtest.LayerOf(bundles.User, "settings.yaml", settings+"\n")).Inherit.Scope; got != want {
 			t.Errorf("%s: the scope is %s, want %s", settings, got, want)
 		}
 	}

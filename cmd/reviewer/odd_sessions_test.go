@@ -153,8 +153,3 @@ func TestOddSessions(t *testing.T) {
 		}
 	}
 }
-
-// asItIs is a log that every policy keeps in the same way.
-func asItIs(store *audit.Store) *policyLog {
-	return &policyLog{store, func(*review.Policy) *audit.Store { return store }}
-}
