@@ -1,4 +1,4 @@
-package main
+package shipped
 
 import (
 	"bytes"
@@ -134,7 +134,7 @@ func TestSharingFrozenLogs(t *testing.T) {
 // And recorded sessions: those of testdata, and those that REVIEWER_SESSIONS names.
 func TestSharingSessions(t *testing.T) {
 	w := newSharers(t)
-	args := []string{"../../testdata/transcripts"}
+	args := []string{root + "/testdata/transcripts"}
 	if more := os.Getenv("REVIEWER_SESSIONS"); more != "" {
 		args = append(args, more)
 	}

@@ -1,4 +1,4 @@
-package main
+package shipped
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ var updateInterventions = flag.Bool("update-interventions", false, "write the ru
 
 const (
 	interventionsPage  = root + "/docs/interventions.md"
-	interventionsBegin = "<!-- written by go test ./cmd/reviewer -run TestInterventionsDoc -update-interventions -->\n"
+	interventionsBegin = "<!-- written by go test ./cmd/reviewer/shipped -run TestInterventionsDoc -update-interventions -->\n"
 	interventionsEnd   = "<!-- end -->\n"
 )
 
@@ -61,7 +61,7 @@ func TestInterventionsDoc(t *testing.T) {
 }
 
 const (
-	channelsBegin = "<!-- written by go test ./cmd/reviewer -run TestChannelsDoc -update-interventions -->\n"
+	channelsBegin = "<!-- written by go test ./cmd/reviewer/shipped -run TestChannelsDoc -update-interventions -->\n"
 	channelsEnd   = "<!-- end of channels -->\n"
 )
 
@@ -100,7 +100,7 @@ func compareInterventions(t *testing.T, begin, part, end string) {
 			t.Fatal(err)
 		}
 	} else if want != string(raw) {
-		t.Errorf("%s says something else: go test ./cmd/reviewer -run %s -update-interventions", interventionsPage, t.Name())
+		t.Errorf("%s says something else: go test ./cmd/reviewer/shipped -run %s -update-interventions", interventionsPage, t.Name())
 	}
 }
 
