@@ -184,6 +184,7 @@ func auditSays(t *testing.T, home string, args ...string) string {
 	a := &cli.App{Streams: term.Streams{Stdout: &out, Stderr: &errs, Env: func(string) string { return "" }}, Home: home}
 	cmd := auditcmd.Command(a)
 	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	if err := cmd.ExecuteContext(t.Context()); err != nil {
 		t.Errorf("%s: %v\n%s", strings.Join(args, " "), err, errs.String())
 	}

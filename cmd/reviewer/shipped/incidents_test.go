@@ -216,6 +216,7 @@ func checkPage(t *testing.T, rows string) {
 		}
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
-		t.Errorf("docs/incidents.md is not what the cases say (%v): run go test ./cmd/reviewer/shipped -run TestIncidents -update-incidents", err)
+		t.Errorf("docs/incidents.md is not what the cases say (%v): "+
+			"run go test ./cmd/reviewer/shipped -run TestIncidents -update-incidents", err)
 	}
 }

@@ -153,7 +153,8 @@ func checkProtection(t *testing.T, want string) {
 		}
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
-		t.Errorf("docs/self-protection.md is not what the cases say (%v): run go test ./cmd/reviewer/shipped -run TestSelfProtection -update-protection", err)
+		t.Errorf("docs/self-protection.md is not what the cases say (%v): "+
+			"run go test ./cmd/reviewer/shipped -run TestSelfProtection -update-protection", err)
 	}
 }
 

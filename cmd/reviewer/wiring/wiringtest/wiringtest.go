@@ -1,5 +1,5 @@
-// Package wiringtest compiles the built-in policy with layers over it, for the tests of several
-// packages.
+// Package wiringtest compiles the built-in policy, edited or with layers over it, for the tests of
+// several packages.
 //
 // Out of scope: anything that ships. Only tests import it.
 package wiringtest
