@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/history"
@@ -70,4 +72,13 @@ func TestStatsOfManySessions(t *testing.T) {
 	if d := cmp.Diff(page, resultOf(t, home, "audit", "stats")); d != "" {
 		t.Errorf("the second time it is another page: %s", d)
 	}
+}
+
+func resultOf(t *testing.T, home string, args ...string) string {
+	var out, errs bytes.Buffer
+	a := &cli.App{Streams: term.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Env: func(string) string { return "" }}}
+	if code := run(t.Context(), a, append(args, "--home", home)); code != cli.ExitOK {
+		t.Errorf("%s: exit code %d\n%s", strings.Join(args, " "), code, errs.String())
+	}
+	return out.String()
 }

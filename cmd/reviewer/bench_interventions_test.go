@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
@@ -15,8 +16,8 @@ import (
 // without them; both are compiled in the same way. The
 // best of 100 rounds: on a loaded machine, medians differ by more than the controller costs.
 func interventionCost(t *testing.T) (time.Duration, time.Duration) {
-	on := policyOf(t, layerOf(bundles.User, "settings.yaml", "interventions: {enabled: true}\n"))
-	off := policyOf(t, layerOf(bundles.User, "settings.yaml", "interventions: {enabled: false}\n"))
+	on := wiringtest.PolicyOf(t, wiringtest.LayerOf(bundles.User, "settings.yaml", "interventions: {enabled: true}\n"))
+	off := wiringtest.PolicyOf(t, wiringtest.LayerOf(bundles.User, "settings.yaml", "interventions: {enabled: false}\n"))
 	inputs := sessionInputs(t, on.View)
 	decide := func(p *review.Policy) func() {
 		return func() {

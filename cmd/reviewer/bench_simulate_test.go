@@ -25,11 +25,13 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 	"github.com/agent-reviewer/reviewer/rego"
 	"github.com/open-policy-agent/opa/v1/ast"
 	opa "github.com/open-policy-agent/opa/v1/rego"
@@ -66,7 +68,7 @@ type simulateBench struct {
 func newSimulateBench(t *testing.T, calls int) *simulateBench {
 	home := filepath.Join(t.TempDir(), "state")
 	b := &simulateBench{T: t, home: home}
-	list := keptPolicies(t, home, layered(t), edited(t, "data.yaml", "high_threshold: 0.8", "high_threshold: 0.75"))
+	list := keptPolicies(t, home, wiringtest.Effective(t), wiringtest.Edited(t, "data.yaml", "high_threshold: 0.8", "high_threshold: 0.75"))
 	b.policy, b.other = list[0], list[1]
 	c := newChronicle(t, 5, home, list[:1])
 	c.tell(calls)
@@ -290,7 +292,7 @@ func document(t *testing.T, in engine.Input, found []engine.Finding) []byte {
 }
 
 func preparedOPA(t *testing.T) opa.PreparedEvalQuery {
-	e := layered(t)
+	e := wiringtest.Effective(t)
 	options := []func(*opa.Rego){opa.Query(rego.Entry), opa.Store(inmem.NewFromObject(e.Data))}
 	for name, text := range e.Modules() {
 		options = append(options, opa.Module(name, text))
@@ -367,7 +369,7 @@ func (b *simulateBench) faithful() {
 func TestSimulateMemory(t *testing.T) {
 	reviewer := builtReviewer(t)
 	sizes := []int{100_000, 400_000}
-	if os.Getenv(everyVar) != "" {
+	if sweep.Every() {
 		sizes = append(sizes, 2_000_000)
 	}
 	for _, calls := range sizes {
@@ -444,7 +446,7 @@ func highWater(pid int) int64 {
 // that fits.
 func bigLog(t *testing.T, home string, calls int) int {
 	t.Helper()
-	c := newChronicle(t, 5, home, keptPolicies(t, home, layered(t)))
+	c := newChronicle(t, 5, home, keptPolicies(t, home, wiringtest.Effective(t)))
 	c.tell(2000)
 	templates, err := c.store.Sessions()
 	if err != nil {

@@ -172,7 +172,7 @@ func TestHooksAtOnce(t *testing.T) {
 		r := m.ask(call{fmt.Sprintf("alone-%d", i), "c", command})
 		alone[command] = nameless(r, m.records(fmt.Sprintf("alone-%d", i))[1].ID)
 	}
-	sessions, width := some(3, 20), 50
+	sessions, width := sweep.Some(3, 20), 50
 	hooks := sessions * len(commands())
 	sweep.Count(t, "hooks at once").Add(int64(hooks))
 	calls, got := make([]call, hooks), make([]result, hooks)
@@ -207,7 +207,7 @@ func TestHooksAtOnce(t *testing.T) {
 func TestOneSessionOfManyProcesses(t *testing.T) {
 	m := newMachine(t)
 	m.neverStops() // else three denials that come first stop the session, and no call has a result
-	writers, calls := 8, some(2, 8)
+	writers, calls := 8, sweep.Some(2, 8)
 	each(writers, writers, func(w int) {
 		for i := range calls {
 			c := call{"shared", fmt.Sprintf("c-%d-%d", w, i), commands()[(w+i)%len(commands())]}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 	"github.com/spf13/cobra"
 )
 
@@ -187,7 +188,7 @@ func TestNoSecretInAReportShows(t *testing.T) {
 	for _, command := range leaves(rootCommand(w.app)) {
 		for i, line := range typed[command] {
 			writes := strings.Contains(line, " -o ") || strings.Contains(line, "--save-cases") // what others read
-			if i%some(6, 1) == 0 || writes {
+			if i%sweep.Some(6, 1) == 0 || writes {
 				w.report(line, files)
 			}
 		}
@@ -361,7 +362,7 @@ func (w *watched) records() []string {
 		w.t.Fatal("no calls are recorded")
 	}
 	return slices.Collect(func(yield func(string) bool) {
-		for i := 0; i < len(ids) && yield(ids[i]); i += some(25, 5) {
+		for i := 0; i < len(ids) && yield(ids[i]); i += sweep.Some(25, 5) {
 		}
 	})
 }
@@ -385,7 +386,7 @@ func TestNoSecretOfAPolicyShows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWatched(t)
 			w.live()
-			for i, k := range kinds[:some(1, len(kinds))] {
+			for i, k := range kinds[:sweep.Some(1, len(kinds))] {
 				secret := w.plant(name, k)
 				if strings.Contains(file.path, "%s") && strings.Contains(secret, "/") {
 					continue // not a name
@@ -465,7 +466,7 @@ func TestNoSecretOfACrashShows(t *testing.T) {
 func TestNoSecretOfTheProgramShows(t *testing.T) {
 	w := newWatched(t)
 	for i, k := range secretKinds() {
-		if i%some(5, 1) != 0 {
+		if i%sweep.Some(5, 1) != 0 {
 			continue
 		}
 		secret := w.plant("the program", k)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // bare are secrets that only what is around them gives away.
@@ -145,7 +146,7 @@ func TestNoSecretOfCodedTextShows(t *testing.T) {
 func TestNoHalfOfASecretShows(t *testing.T) {
 	w := newWatched(t)
 	kinds, n := secretKinds(), 0
-	for size := 0; size < 2200; size += some(51, 17) {
+	for size := 0; size < 2200; size += sweep.Some(51, 17) {
 		pad := strings.Repeat("notes ", size/6) + strings.Repeat("n", size%6)
 		for _, place := range []string{"command", "description"} {
 			n++
@@ -226,7 +227,7 @@ func TestNoSecretOfUnreadableInputShows(t *testing.T) {
 	w := newWatched(t)
 	kinds := secretKinds()
 	for i, name := range slices.Sorted(maps.Keys(unreadable(""))) {
-		for j := range some(1, 3) {
+		for j := range sweep.Some(1, 3) {
 			doc := []byte(unreadable(w.plant(name, kinds[(i+5*j)%len(kinds)]))[name])
 			w.input(name, "PreToolUse", doc)
 			if name == "too long" {

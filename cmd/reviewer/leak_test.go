@@ -23,6 +23,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 var shippedPolicy = sync.OnceValues(func() (*review.Policy, error) {
@@ -227,7 +228,7 @@ func filledIn(fields []string) map[string]any {
 func (w *watched) eachField(kinds int, with func(where, tool string, args map[string]any)) {
 	tools, more, all, n := toolNames(), moreFields(), secretKinds(), 0
 	for _, tool := range slices.Sorted(maps.Keys(tools)) {
-		for _, field := range nth(append(tools[tool], slices.Sorted(maps.Keys(more))...), some(5, 1)) {
+		for _, field := range nth(append(tools[tool], slices.Sorted(maps.Keys(more))...), sweep.Some(5, 1)) {
 			for range kinds {
 				n++
 				where := tool + " " + field
@@ -245,7 +246,7 @@ func (w *watched) eachField(kinds int, with func(where, tool string, args map[st
 
 func TestNoSecretOfACallShows(t *testing.T) {
 	w := newWatched(t)
-	w.eachField(some(1, 2), func(where, tool string, args map[string]any) {
+	w.eachField(sweep.Some(1, 2), func(where, tool string, args map[string]any) {
 		w.hook(where, "PreToolUse", w.document(tool, tool, args))
 	})
 	w.searchFiles(w.state())
@@ -259,7 +260,7 @@ func TestNoSecretOfAResultShows(t *testing.T) {
 	})
 	kinds := secretKinds()
 	for i, tool := range slices.Sorted(maps.Keys(toolNames())) {
-		for j := range some(1, 3) {
+		for j := range sweep.Some(1, 3) {
 			k := kinds[(3*i+j)%len(kinds)]
 			secret := w.plant(tool+" result", k)
 			for shape, response := range map[string]any{
@@ -297,7 +298,7 @@ func TestNoSecretOfAnEventShows(t *testing.T) {
 			t.Fatal(err)
 		}
 		event, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".json"), "-")
-		for j := range some(1, 3) {
+		for j := range sweep.Some(1, 3) {
 			for place, doc := range w.planted(filepath.Base(file), raw, kinds[(i+5*j)%len(kinds)]) {
 				w.input(place, event, doc)
 			}

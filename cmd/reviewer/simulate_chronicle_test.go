@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -100,52 +100,10 @@ func keptPolicies(t testing.TB, dir string, list ...*bundles.Effective) []*revie
 	return all
 }
 
-// layered is the built-in policy with layers over it.
-func layered(t testing.TB, layers ...layerFiles) *bundles.Effective {
-	t.Helper()
-	base, err := bundles.Default()
-	list := []*bundles.Bundle{base}
-	for _, l := range layers {
-		b, lerr := bundles.Load(l.files, l.name)
-		list, err = append(list, b), errors.Join(err, lerr)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := bundles.Assemble(list...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-// edited is the built-in policy with one string in its place of another.
-func edited(t testing.TB, file, was, becomes string) *bundles.Effective {
-	t.Helper()
-	base, err := bundles.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := maps.Clone(base.Files)
-	files[file] = []byte(strings.Replace(string(files[file]), was, becomes, 1))
-	if bytes.Equal(files[file], base.Files[file]) {
-		t.Fatalf("%s does not say %q any more", file, was)
-	}
-	b, err := bundles.FromFiles(files, bundles.Base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := bundles.Assemble(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
 // stopping is the built-in policy, but it ends a session at each denial from the sixth on.
 func stopping(t testing.TB) *bundles.Effective {
 	const was = "\tintervention.chosen\n} else := []\n"
-	return edited(t, "policy/reasons.rego", was, `	intervention.chosen
+	return wiringtest.Edited(t, "policy/reasons.rego", was, `	intervention.chosen
 } else := [{"kind": "emergency_stop", "reason": "too many denials"}] if {
 	input.session.denials >= 5
 } else := []
@@ -156,8 +114,8 @@ func stopping(t testing.TB) *bundles.Effective {
 // rules, windows, detectors, and what stops a session.
 func oddPolicies(t testing.TB) []*bundles.Effective {
 	return []*bundles.Effective{
-		layered(t),
-		layered(t, layerOf(bundles.User,
+		wiringtest.Effective(t),
+		wiringtest.Effective(t, wiringtest.LayerOf(bundles.User,
 			"settings.yaml", "risk: {high_threshold: 0.7}\nrules: {disabled: [warn_external_network]}\npatterns: {sensitivity: high}\nhistory: {last: 3}\n",
 			"detectors/names.yaml", `- id: mine.people
   title: names of people
@@ -174,7 +132,7 @@ func oddPolicies(t testing.TB) []*bundles.Effective {
   match: {phases: [pre], detected: [mine.people]}
   when: action.detected["mine.people"] > 0
 `)),
-		edited(t, "data.yaml", "short: {last: 20}", "short: {last: 7}"),
+		wiringtest.Edited(t, "data.yaml", "short: {last: 20}", "short: {last: 7}"),
 		stopping(t),
 	}
 }
@@ -455,4 +413,9 @@ func (k chronicleKey) Sign(b []byte) []byte { return ed25519.Sign(k.private(), b
 
 func (k chronicleKey) Key() engine.PersonKey {
 	return engine.PersonKey{Public: hex.EncodeToString(k.private().Public().(ed25519.PublicKey)), Salt: "00", Passes: 1, Memory: 32}
+}
+
+// asItIs is a log that every policy keeps in the same way.
+func asItIs(store *audit.Store) *policyLog {
+	return &policyLog{store, func(*review.Policy) *audit.Store { return store }}
 }

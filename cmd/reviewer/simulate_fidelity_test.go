@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // happened counts the events of a log, by what a replay has to get right.
@@ -128,7 +130,7 @@ func reviewerCommand(t testing.TB, args ...string) (stdout, stderr string, code 
 // (`make fidelity`), else fewer.
 func TestFidelity(t *testing.T) {
 	calls, least := 1_500, 2
-	if os.Getenv(everyVar) != "" {
+	if sweep.Every() {
 		calls, least = 10_000, 20
 	}
 	home := filepath.Join(t.TempDir(), "state")
@@ -180,7 +182,7 @@ func simulated(t testing.TB, code int, args ...string) *simulate.Impact {
 // other event differs.
 func TestTheSamePolicyChangesNothing(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "state")
-	newChronicle(t, 11, home, keptPolicies(t, home, layered(t))).tell(300)
+	newChronicle(t, 11, home, keptPolicies(t, home, wiringtest.Effective(t))).tell(300)
 	m := simulated(t, cli.ExitOK, "--home", home, "--candidate", "../../bundles/default")
 	for _, tally := range []simulate.Tally{m.Calls, m.Events} {
 		for state, n := range tally.States {

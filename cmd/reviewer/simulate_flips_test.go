@@ -11,9 +11,11 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/auditcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // flips are the ways in which a byte is changed.
@@ -49,9 +51,9 @@ func TestFlippedBytesAreFound(t *testing.T) {
 		t.Fatal("the log is damaged before a byte is changed")
 	}
 	bad := slices.Clone(good)
-	for i := 0; i < newest; i += some(9, 1) {
+	for i := 0; i < newest; i += sweep.Some(9, 1) {
 		for k, f := range flips {
-			if os.Getenv(everyVar) == "" && k != i%len(flips) {
+			if !sweep.Every() && k != i%len(flips) {
 				continue
 			}
 			if bad[i] = f.flip(good[i], i); bad[i] == good[i] {
@@ -83,7 +85,7 @@ func damaged(t *testing.T, store *audit.Store, s audit.Session) bool {
 func smallLog(t *testing.T) (*audit.Store, string) {
 	t.Helper()
 	home := filepath.Join(t.TempDir(), "state")
-	c := newChronicle(t, 1, home, keptPolicies(t, home, layered(t)))
+	c := newChronicle(t, 1, home, keptPolicies(t, home, wiringtest.Effective(t)))
 	s := &tale{id: "small"}
 	c.prompt(s)
 	for _, command := range []string{"go test ./...", "rm -rf /srv/other", "cat notes.txt"} {
@@ -161,7 +163,7 @@ func TestWhatCannotBeReplayed(t *testing.T) {
 	if err != nil || report.Err() != nil || report.Incomparable == 0 || report.Incomparable != report.Decisions {
 		t.Errorf("another environment: %+v, %v", report, err)
 	}
-	digest := layered(t).Digest
+	digest := wiringtest.Effective(t).Digest
 	if err := os.Remove(filepath.Join(store.Dir, "policies", digest+".json")); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // folderOf puts the layer of a policy that is not the built-in one into a
@@ -37,7 +39,7 @@ func folderOf(t *testing.T, e *bundles.Effective) string {
 // that was not recorded is not guessed.
 func TestSimulateUnlikePolicies(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "state")
-	newChronicle(t, 12, home, keptPolicies(t, home, layered(t))).tell(300)
+	newChronicle(t, 12, home, keptPolicies(t, home, wiringtest.Effective(t))).tell(300)
 	policies := oddPolicies(t)
 	detectors, windows, stops := folderOf(t, policies[1]), folderOf(t, policies[2]), folderOf(t, policies[3])
 	var totals []int64
@@ -109,7 +111,7 @@ func afterLines(log []byte, n int) []byte {
 // A line of 200 MB in a transcript does not cost the calls around it; one of 40
 // without REVIEWER_EVERY=1 (`make fidelity`).
 func TestSimulateEndlessLine(t *testing.T) {
-	size := int64(some(40, 200)) << 20
+	size := int64(sweep.Some(40, 200)) << 20
 	path := filepath.Join(t.TempDir(), "session.jsonl")
 	f, err := os.Create(path)
 	if err != nil {

@@ -1,13 +1,17 @@
-// Package wiringtest compiles the built-in policy with layers over it, for the tests of several
-// packages.
+// Package wiringtest compiles the built-in policy, edited or with layers over it, for the tests of
+// several packages.
 //
 // Out of scope: anything that ships. Only tests import it.
 package wiringtest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"maps"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -34,25 +38,52 @@ func LayerOf(name string, files ...string) Layer {
 	return l
 }
 
-// PolicyOf compiles the built-in policy with layers over it.
-func PolicyOf(t testing.TB, layers ...Layer) *review.Policy {
+// Effective is the built-in policy with layers over it.
+func Effective(t testing.TB, layers ...Layer) *bundles.Effective {
 	t.Helper()
 	base, err := bundles.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
 	list := []*bundles.Bundle{base}
 	for _, l := range layers {
-		b, err := bundles.Load(l.Files, l.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, b)
+		b, lerr := bundles.Load(l.Files, l.Name)
+		list, err = append(list, b), errors.Join(err, lerr)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	e, err := bundles.Assemble(list...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return e
+}
+
+// Edited is the built-in policy with a string of one of its files replaced.
+func Edited(t testing.TB, file, was, becomes string) *bundles.Effective {
+	t.Helper()
+	base, err := bundles.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := maps.Clone(base.Files)
+	files[file] = []byte(strings.Replace(string(files[file]), was, becomes, 1))
+	if bytes.Equal(files[file], base.Files[file]) {
+		t.Fatalf("%s does not say %q any more", file, was)
+	}
+	b, err := bundles.FromFiles(files, bundles.Base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := bundles.Assemble(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// PolicyOf compiles the built-in policy with layers over it.
+func PolicyOf(t testing.TB, layers ...Layer) *review.Policy {
+	t.Helper()
+	e := Effective(t, layers...)
 	compile := rego.Compile
 	if e.AllBuiltIn() {
 		compile = Reopened

@@ -1,4 +1,4 @@
-package main
+package shipped
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -149,7 +150,7 @@ func TestEffects(t *testing.T) {
 	agents := map[string]speaker{}
 	readEffects(t, "effects.yaml", &effects)
 	readEffects(t, "agents.yaml", &agents)
-	p := policyOf(t)
+	p := wiringtest.PolicyOf(t)
 	decide := func(t *testing.T, h harness.Harness, s speaker, raw []byte) said {
 		e, err := h.Decode(s.Event, raw, "/srv/shop")
 		if err != nil {

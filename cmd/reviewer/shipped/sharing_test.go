@@ -1,4 +1,4 @@
-package main
+package shipped
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
@@ -32,13 +33,13 @@ type sharers struct {
 func newSharers(t *testing.T) *sharers {
 	w := &sharers{T: t, sharing: &wiring.Sharing{}, count: sweep.Count(t, "decisions compared")}
 	for _, e := range []*bundles.Effective{
-		layered(t),
-		edited(t, "data.yaml", "high_threshold: 0.8", "high_threshold: 0.65"),
-		edited(t, "data.yaml", "enforcement: {} # rule id", "enforcement: {database_destructive: observe} # rule id"),
-		edited(t, "rules/database/database.yaml", "This drops, empties or overwrites", "Do you want to drop"),
-		edited(t, "policy/outcome.rego", "\nfirst_time_pardon if {\n", "\nfirst_time_pardon if {\n\tinput.phase == \"never\"\n"),
-		edited(t, "data.yaml", "enforcement: enforce", "enforcement: warn"),
-		edited(t, "data.yaml", "recent: {last: 10}", "recent: {last: 3}"),
+		wiringtest.Effective(t),
+		wiringtest.Edited(t, "data.yaml", "high_threshold: 0.8", "high_threshold: 0.65"),
+		wiringtest.Edited(t, "data.yaml", "enforcement: {} # rule id", "enforcement: {database_destructive: observe} # rule id"),
+		wiringtest.Edited(t, "rules/database/database.yaml", "This drops, empties or overwrites", "Do you want to drop"),
+		wiringtest.Edited(t, "policy/outcome.rego", "\nfirst_time_pardon if {\n", "\nfirst_time_pardon if {\n\tinput.phase == \"never\"\n"),
+		wiringtest.Edited(t, "data.yaml", "enforcement: enforce", "enforcement: warn"),
+		wiringtest.Edited(t, "data.yaml", "recent: {last: 10}", "recent: {last: 3}"),
 	} {
 		p, err := wiring.Compile(t.Context(), e)
 		if err != nil {
@@ -133,7 +134,7 @@ func TestSharingFrozenLogs(t *testing.T) {
 // And recorded sessions: those of testdata, and those that REVIEWER_SESSIONS names.
 func TestSharingSessions(t *testing.T) {
 	w := newSharers(t)
-	args := []string{"../../testdata/transcripts"}
+	args := []string{root + "/testdata/transcripts"}
 	if more := os.Getenv("REVIEWER_SESSIONS"); more != "" {
 		args = append(args, more)
 	}

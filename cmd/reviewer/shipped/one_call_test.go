@@ -1,4 +1,4 @@
-package main
+package shipped
 
 import (
 	"encoding/json"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -25,7 +27,7 @@ const oneCallPage = root + "/docs/one-call.md"
 
 // The page shows the objects of one call, step by step, as they are now.
 func TestOneCall(t *testing.T) {
-	policy, err := shippedPolicy()
+	policy, err := wiring.Compile(t.Context(), wiringtest.Effective(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +104,7 @@ func TestOneCall(t *testing.T) {
 		}
 	}
 	if was, err := os.ReadFile(oneCallPage); err != nil || string(was) != b.String() {
-		t.Errorf("docs/one-call.md is not what happens (%v): run go test ./cmd/reviewer -run TestOneCall -update-one-call", err)
+		t.Errorf("docs/one-call.md is not what happens (%v): run go test ./cmd/reviewer/shipped -run TestOneCall -update-one-call", err)
 	}
 }
 
@@ -111,7 +113,7 @@ const oneCallBegin = `# The life of a call
 An agent is about to run ` + "`rm -rf ~/photos`" + `. These are the objects that the call becomes, in the order of the table in
 [architecture.md](architecture.md), as the built-in policy decides it today.
 
-This page is written by ` + "`go test ./cmd/reviewer -run TestOneCall -update-one-call`" + `.
+This page is written by ` + "`go test ./cmd/reviewer/shipped -run TestOneCall -update-one-call`" + `.
 `
 
 // linesKeys lists the keys of a record as its line has them.

@@ -1,4 +1,4 @@
-package main
+package shipped
 
 import (
 	"encoding/base64"
@@ -118,7 +118,7 @@ func missedTable(rows string) string { return "| missed | why |\n|---|---|\n" + 
 
 // The tables of docs/flows.md stand between these lines.
 const (
-	flowsBegin = "<!-- written by go test ./cmd/reviewer -run TestFlows -update-flows -->\n"
+	flowsBegin = "<!-- written by go test ./cmd/reviewer/shipped -run TestFlows -update-flows -->\n"
 	flowsEnd   = "<!-- end -->\n"
 )
 
@@ -140,7 +140,7 @@ func checkFlowsPage(t *testing.T, tables string) {
 			t.Fatal(err)
 		}
 	} else if want != string(raw) {
-		t.Error("docs/flows.md does not say what the cases say: run go test ./cmd/reviewer -run TestFlows -update-flows")
+		t.Error("docs/flows.md does not say what the cases say: run go test ./cmd/reviewer/shipped -run TestFlows -update-flows")
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package shipped
 
 import (
 	"context"
@@ -17,6 +17,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	"go.yaml.in/yaml/v3"
 )
+
+// root is the folder of the repository.
+const root = "../../.."
 
 // shippedCases loads the cases of the built-in policy, and what runs them.
 func shippedCases(t *testing.T) (*caseRunner, []cases.Case) {

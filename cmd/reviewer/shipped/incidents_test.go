@@ -1,4 +1,4 @@
-package main
+package shipped
 
 import (
 	"context"
@@ -200,7 +200,7 @@ earlier. Each has a twin, the same work done without harm, in which no call is b
 
     reviewer policy test bundles/default/cases/incidents
 
-This page is written by ` + "`go test ./cmd/reviewer -run TestIncidents -update-incidents`" + `.
+This page is written by ` + "`go test ./cmd/reviewer/shipped -run TestIncidents -update-incidents`" + `.
 
 | incident | what happened | stopped | its harmless twin |
 |---|---|---|---|
@@ -216,6 +216,7 @@ func checkPage(t *testing.T, rows string) {
 		}
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
-		t.Errorf("docs/incidents.md is not what the cases say (%v): run go test ./cmd/reviewer -run TestIncidents -update-incidents", err)
+		t.Errorf("docs/incidents.md is not what the cases say (%v): "+
+			"run go test ./cmd/reviewer/shipped -run TestIncidents -update-incidents", err)
 	}
 }

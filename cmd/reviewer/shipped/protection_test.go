@@ -1,4 +1,4 @@
-package main
+package shipped
 
 import (
 	"context"
@@ -153,7 +153,8 @@ func checkProtection(t *testing.T, want string) {
 		}
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
-		t.Errorf("docs/self-protection.md is not what the cases say (%v): run go test ./cmd/reviewer -run TestSelfProtection -update-protection", err)
+		t.Errorf("docs/self-protection.md is not what the cases say (%v): "+
+			"run go test ./cmd/reviewer/shipped -run TestSelfProtection -update-protection", err)
 	}
 }
 
@@ -167,7 +168,7 @@ is blocked; each route has similar, harmless twins that pass.
 
     reviewer policy test bundles/default/cases/tampering/tampering.yaml bundles/default/cases/workarounds
 
-This page is written by ` + "`go test ./cmd/reviewer -run TestSelfProtection -update-protection`" + `.
+This page is written by ` + "`go test ./cmd/reviewer/shipped -run TestSelfProtection -update-protection`" + `.
 
 ## Tampering with the guard
 

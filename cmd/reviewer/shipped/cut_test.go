@@ -1,4 +1,4 @@
-package main
+package shipped
 
 import (
 	"context"
@@ -63,7 +63,7 @@ func TestCutCases(t *testing.T) {
 			t.Errorf("%s: comes out otherwise, and nothing was lost:\n%s\n%s", c.Name, result.Failures[0], text)
 		}
 	}
-	if same < 15*other || same < some(7, 20) {
+	if same < 15*other || same < sweep.Some(7, 20) {
 		t.Errorf("%d cases are reproduced, %d are not", same, other)
 	}
 }

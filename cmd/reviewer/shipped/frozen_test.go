@@ -1,4 +1,4 @@
-package main
+package shipped
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ func TestFrozenLogs(t *testing.T) {
 	for _, frozen := range frozenHomes(t) {
 		t.Run(filepath.Base(filepath.Dir(frozen)), func(t *testing.T) {
 			home := copied(t, frozen)
-			got := resultOf(t, home, "audit", "verify") + resultOf(t, home, "audit", "replay") + decidedAgain(t, home)
+			got := auditSays(t, home, "verify") + auditSays(t, home, "replay") + decidedAgain(t, home)
 			if want := expected(t, filepath.Join(filepath.Dir(frozen), "expected.txt")); got != want {
 				t.Errorf("got:\n%swant:\n%s", got, want)
 			}
@@ -38,7 +38,7 @@ func TestFrozenLogs(t *testing.T) {
 }
 
 func frozenHomes(t *testing.T) []string {
-	homes, err := filepath.Glob("../../testdata/audits/*/home")
+	homes, err := filepath.Glob(root + "/testdata/audits/*/home")
 	if err != nil || len(homes) == 0 {
 		t.Fatalf("no frozen logs are there: %v", err)
 	}
@@ -178,11 +178,15 @@ func private(t *testing.T, dir string) {
 	}
 }
 
-func resultOf(t *testing.T, home string, args ...string) string {
+// auditSays is what `reviewer audit ARG…` prints.
+func auditSays(t *testing.T, home string, args ...string) string {
 	var out, errs bytes.Buffer
-	a := &cli.App{Streams: term.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Env: func(string) string { return "" }}}
-	if code := run(t.Context(), a, append(args, "--home", home)); code != cli.ExitOK {
-		t.Errorf("%s: exit code %d\n%s", strings.Join(args, " "), code, errs.String())
+	a := &cli.App{Streams: term.Streams{Stdout: &out, Stderr: &errs, Env: func(string) string { return "" }}, Home: home}
+	cmd := auditcmd.Command(a)
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		t.Errorf("%s: %v\n%s", strings.Join(args, " "), err, errs.String())
 	}
 	return out.String()
 }

@@ -1,4 +1,4 @@
-package main
+package shipped
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
@@ -60,7 +62,7 @@ func keyframed(chain []*engine.Record, n int) ([]*engine.Record, error) {
 // is; all with REVIEWER_EVERY=1 (`make fidelity`).
 func TestCasesReplay(t *testing.T) {
 	runner, list := shippedCases(t)
-	policy, err := shippedPolicy()
+	policy, err := wiring.Compile(t.Context(), wiringtest.Effective(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +97,7 @@ func TestCasesReplay(t *testing.T) {
 		count.Add(report.Decisions)
 		keyframes += report.Keyframes
 	}
-	if decisions < int64(some(300, 1000)) || keyframes < int64(some(50, 200)) {
+	if decisions < int64(sweep.Some(300, 1000)) || keyframes < int64(sweep.Some(50, 200)) {
 		t.Errorf("only %d decisions and %d keyframes were compared", decisions, keyframes)
 	}
 }

@@ -1,10 +1,9 @@
-package main
+package shipped
 
 import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/mutate"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/mutant"
@@ -21,16 +21,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
-
-// everyVar set in the environment lets tests look at all there is, and not at a
-// part that stays the same from run to run.
-const everyVar = "REVIEWER_EVERY"
-
-// some is how much of a long sweep a test takes: a few, or with REVIEWER_EVERY=1
-// (`make fidelity`) all of them.
-func some(few, all int) int {
-	return sweep.Some(few, all)
-}
 
 // unseenNumbers are those of the built-in policy on which no recorded decision
 // of its cases depends: moved by one step, nothing differs. Each has
@@ -139,7 +129,7 @@ func TestMovedNumbersAreFound(t *testing.T) {
 	if len(numbers) < 190 {
 		t.Fatalf("the built-in policy has only %d numbers to move", len(numbers))
 	}
-	every := os.Getenv(everyVar) != ""
+	every := sweep.Every()
 	var mu sync.Mutex
 	tried, unseen := map[string]bool{}, map[string]bool{}
 	t.Run("each", func(t *testing.T) {
@@ -250,7 +240,7 @@ type caseLog struct {
 func newCaseLog(t *testing.T) *caseLog {
 	t.Helper()
 	runner, list := shippedCases(t)
-	log := &caseLog{base: runner.Layers()[0], digest: layered(t).Digest}
+	log := &caseLog{base: runner.Layers()[0], digest: wiringtest.Effective(t).Digest}
 	near, err := cases.Parse(nearFile, []byte(nearCases))
 	if err != nil {
 		t.Fatal(err)
@@ -279,7 +269,7 @@ func (l *caseLog) differs(t *testing.T, m moved) bool {
 	if err != nil {
 		return true
 	}
-	policy, err := wiring.CompileWith(t.Context(), e, reopened)
+	policy, err := wiring.CompileWith(t.Context(), e, wiringtest.Reopened)
 	if err != nil {
 		t.Fatal(err)
 	}

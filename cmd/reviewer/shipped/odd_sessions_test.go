@@ -1,6 +1,7 @@
-package main
+package shipped
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,11 +10,14 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
@@ -78,7 +82,7 @@ func oddHooks(random *rand.Rand, n int) []map[string]any {
 // Whatever the events are, each is answered and recorded, the log is consistent, its
 // states stay small, and every decision is reproduced.
 func TestOddSessions(t *testing.T) {
-	policy, err := shippedPolicy()
+	policy, err := wiring.Compile(t.Context(), wiringtest.Effective(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +95,7 @@ func TestOddSessions(t *testing.T) {
 	now := int64(1_700_000_000_000)
 	r := act.Reviewer{
 		Policy:     func(string) (*review.Policy, error) { return policy, nil },
-		Classifier: &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mac}, Log: asItIs(store), Env: cli.Environment(),
+		Classifier: &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mac}, Log: asItIs{store}, Env: cli.Environment(),
 		Clock: act.Clock{Now: func() int64 { return now }},
 	}
 	answers := map[engine.Verdict]int{}
@@ -155,6 +159,8 @@ func TestOddSessions(t *testing.T) {
 }
 
 // asItIs is a log that every policy keeps in the same way.
-func asItIs(store *audit.Store) *policyLog {
-	return &policyLog{store, func(*review.Policy) *audit.Store { return store }}
+type asItIs struct{ *audit.Store }
+
+func (l asItIs) Update(ctx context.Context, _ *review.Policy, key engine.SessionKey, fn func(history.Tail) error) error {
+	return l.Store.Update(ctx, key, fn)
 }

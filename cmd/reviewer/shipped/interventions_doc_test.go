@@ -1,4 +1,4 @@
-package main
+package shipped
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -20,7 +21,7 @@ var updateInterventions = flag.Bool("update-interventions", false, "write the ru
 
 const (
 	interventionsPage  = root + "/docs/interventions.md"
-	interventionsBegin = "<!-- written by go test ./cmd/reviewer -run TestInterventionsDoc -update-interventions -->\n"
+	interventionsBegin = "<!-- written by go test ./cmd/reviewer/shipped -run TestInterventionsDoc -update-interventions -->\n"
 	interventionsEnd   = "<!-- end -->\n"
 )
 
@@ -60,7 +61,7 @@ func TestInterventionsDoc(t *testing.T) {
 }
 
 const (
-	channelsBegin = "<!-- written by go test ./cmd/reviewer -run TestChannelsDoc -update-interventions -->\n"
+	channelsBegin = "<!-- written by go test ./cmd/reviewer/shipped -run TestChannelsDoc -update-interventions -->\n"
 	channelsEnd   = "<!-- end of channels -->\n"
 )
 
@@ -99,7 +100,7 @@ func compareInterventions(t *testing.T, begin, part, end string) {
 			t.Fatal(err)
 		}
 	} else if want != string(raw) {
-		t.Errorf("%s says something else: go test ./cmd/reviewer -run %s -update-interventions", interventionsPage, t.Name())
+		t.Errorf("%s says something else: go test ./cmd/reviewer/shipped -run %s -update-interventions", interventionsPage, t.Name())
 	}
 }
 
@@ -146,7 +147,7 @@ func TestStopsStayWhereNothingIsStopped(t *testing.T) {
 		"enabled: false":                             "session",
 		"interventions: {stops: {scope: workspace}}": "workspace",
 	} {
-		if got := policyOf(t, layerOf(bundles.User, "settings.yaml", settings+"\n")).Inherit.Scope; got != want {
+		if got := wiringtest.PolicyOf(t, wiringtest.LayerOf(bundles.User, "settings.yaml", settings+"\n")).Inherit.Scope; got != want {
 			t.Errorf("%s: the scope is %s, want %s", settings, got, want)
 		}
 	}
