@@ -71,7 +71,7 @@ test_of_one_effect[note] if {
 		"a device": {"in_registry": false, "e": {"kind": "system_call", "target": "/dev/sda"}},
 		"a file of that name": {"in_registry": false, "e": {"kind": "file_write", "target": `HKLM\Software`}},
 		"a table": {"loses_data": true, "e": {"kind": "system_call", "object": "table", "verb": "drop", "target": "postgres:shop", "certainty": "unknown"}},
-		"a key of the registry is no table": {"loses_data": false, "e": {"kind": "system_call", "object": "key", "verb": "delete", "target": `HKLM\Software`}},
+		"a key of the registry, not a table": {"loses_data": false, "e": {"kind": "system_call", "object": "key", "verb": "delete", "target": `HKLM\Software`}},
 		"no object": {"loses_data": false, "e": {"kind": "system_call", "verb": "drop", "target": "x"}},
 		"volumes": {"loses_data": false, "wiped": true, "e": {"kind": "system_call", "object": "volume", "verb": "prune", "target": "x"}},
 		"stopped containers": {"wiped": false, "e": {"kind": "system_call", "verb": "stop"}},
