@@ -141,6 +141,9 @@ func (c *cutter) follow(e *Event, r *engine.Record) {
 	if r.Event == nil {
 		return
 	}
+	if r.Event.Says != nil {
+		c.lose("the agent's last message") // only what it claims is recorded
+	}
 	if cwd := r.Event.CWD; cwd != "" && cwd != c.cwd {
 		c.cwd, e.CWD = cwd, cwd
 	}

@@ -12,10 +12,14 @@ import data.reviewer.outcome
 import data.reviewer.prefilter
 import data.reviewer.scores
 
+# METADATA
+# title: The settings of interventions
 settings := data.reviewer.interventions
 
 _past := object.get(input.session, "interventions", [])
 
+# METADATA
+# title: The earlier interventions of this run
 made := [i | some i in _past; i.run]
 
 # METADATA
@@ -214,6 +218,8 @@ _repeated(r) if {
 	r.id in settings.stops.repeated
 }
 
+# METADATA
+# title: The kind of intervention for the issue
 chosen_kind := "soft_correction" if {
 	# The first workaround for a denial is only denied.
 	_repeated(_issue)
@@ -335,6 +341,8 @@ _restores_only if {
 	may_do(chosen_kind) == {"restore"}
 }
 
+# METADATA
+# title: No further rollback is tried
 rolled_back_enough if count([i | some i in _own; restoring(i.kind)]) >= settings.max_retries
 
 # An agent that ends its turn is made to continue once per prompt, by this or any other hook.
@@ -387,7 +395,10 @@ _rollback_of := {} if {
 	_suitable
 } else := {}
 
-# Files are restored without a question. At Stop nothing is restored, since the turn ends.
+# METADATA
+# title: Files are restored without a question
+# description: |-
+#   At Stop nothing is restored, since the turn ends.
 restores_files if {
 	_suitable
 	settings.auto_rollback
@@ -459,6 +470,8 @@ _kind_text := _rollback_text if {
 	chosen.kind == "emergency_stop"
 } else := texts[chosen.kind]
 
+# METADATA
+# title: The texts of interventions
 texts := settings.texts
 
 # METADATA
@@ -539,4 +552,6 @@ _unread := filled(texts.unread, {"{intents}": concat(", ", input.goal.intents)})
 	input.goal.intents != []
 } else := texts.unknown
 
+# METADATA
+# title: A template with its placeholders filled
 filled(template, facts) := strings.replace_n(facts, template)

@@ -6,16 +6,23 @@ import data.reviewer.outcome
 # theirs is started after the decision was recorded; what they do besides is what a built-in kind does, within
 # the settings for that kind.
 
+# METADATA
+# title: The kinds that the organisation defines
 own_kinds := object.get(settings, "kinds", {})
 
 _like := {"remind": "context_reinforcement", "limit": "resource_throttling", "restore": "checkpoint_rollback", "stop": "emergency_stop"}
 
-# It starts a program or calls a webhook.
+# METADATA
+# title: A kind starts a program or calls a webhook
+# description: |-
+#   It starts a program or calls a webhook.
 tells(kind) if {
 	some key, _ in own_kinds[kind]
 	not key in {"text", "does"}
 }
 
+# METADATA
+# title: What a kind of the organisation may do
 may_do(kind) := {what | some what in own_kinds[kind].does; _allowed(what)}
 
 _allowed("wait")
@@ -24,12 +31,18 @@ _allowed("stop")
 
 _allowed(what) if settings[_like[what]] == true
 
-# The chosen kind asks for it.
+# METADATA
+# title: The chosen kind asks for something
+# description: |-
+#   The chosen kind asks for it.
 wants(what) if _like[what] == chosen_kind
 
 wants(what) if what in may_do(chosen_kind)
 
-# What the chosen kind does: neither what is left to a person nor what is not possible. A stop is chosen before (_stop).
+# METADATA
+# title: What the chosen kind does
+# description: |-
+#   What the chosen kind does: neither what is left to a person nor what is not possible. A stop is chosen before (_stop).
 duties_done contains what if {
 	some what in ["remind", "limit"]
 	wants(what)
@@ -48,15 +61,21 @@ _rolls_back if {
 	not rolled_back_enough
 }
 
+# METADATA
+# title: A kind restores files
 restoring("checkpoint_rollback")
 
 restoring(kind) if "restore" in own_kinds[kind].does
 
+# METADATA
+# title: The duties in the record of the intervention
 duties_of_chosen := {"does": [what | some what in ["remind", "limit", "wait", "restore"]; what in duties_done]} if {
 	own_kinds[chosen_kind]
 	duties_done != set()
 } else := {}
 
+# METADATA
+# title: A stop by a kind of the organisation, as it is called
 named_stop := {"kind": chosen_kind, "does": ["stop"]} if {
 	own_kinds[chosen_kind]
 } else := {}
@@ -79,7 +98,10 @@ awaited if {
 	"wait" in own_kinds[i.kind].does
 }
 
-# What was done is told whatever the kind's own text is.
+# METADATA
+# title: The text of a kind of the organisation
+# description: |-
+#   What was done is told whatever the kind's own text is.
 own_text := _placed(_own_told)
 
 _own_told := data.reviewer.messages.denial if {

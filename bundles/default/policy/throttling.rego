@@ -2,6 +2,8 @@ package reviewer.intervention
 
 # What throttling lowers, and what a call exceeds.
 
+# METADATA
+# title: The factor by which the chosen kind throttles
 factor_of_chosen := {"factor": _factor} if {
 	wants("limit")
 } else := {}
@@ -12,6 +14,8 @@ _factor := settings.reduction_factors.severe if {
 
 _growth := max(array.concat([0], [ratio | some g in input.session.growing; some ratio in g.ratios]))
 
+# METADATA
+# title: The factors of the throttlings in force
 throttlings := [i.factor | some i in made; not i.lifted; settings.enabled]
 
 # METADATA
@@ -22,6 +26,8 @@ limits[name] := lowered(name, base, throttlings) if {
 	some name, base in settings.limits
 }
 
+# METADATA
+# title: A limit after throttling
 lowered(name, base, throttles) := max([1, floor(base * product(array.concat(_own_factors(name, throttles), _conditions)))])
 
 # A batch is halved, however fast the use of something else grows.
@@ -35,6 +41,8 @@ _conditions := [settings.resume.factor | input.session.resumed == "limits"]
 # title: The limits that this call exceeds, in words
 exceeded := [limit_text(name, limit) | some name, limit in limits; _use[name] > limit]
 
+# METADATA
+# title: A limit that a call exceeds, in words
 limit_text(name, limit) := filled(settings.texts.limits[name], {
 	"{limit}": sprintf("%d", [limit]),
 	"{seconds}": sprintf("%d", [settings.metrics_window_seconds]),
