@@ -15,7 +15,7 @@ _factor := settings.reduction_factors.severe if {
 _growth := max(array.concat([0], [ratio | some g in input.session.growing; some ratio in g.ratios]))
 
 # METADATA
-# title: The factors of the throttlings in force
+# title: The factors of the active throttlings
 throttlings := [i.factor | some i in made; not i.lifted; settings.enabled]
 
 # METADATA
