@@ -44,14 +44,20 @@ func (e *Effective) Catalogue() []Entry {
 			file, line, _ := r.Spot("id", 0, 0)
 			var conditions []string
 			if r.Conditional() {
-				_, at, _ := r.Spot(cmp.Or(keyIf("when", r.When), keyIf("measure", r.Measure), "match"), 0, 0)
+				key := "match"
+				switch {
+				case r.When != "":
+					key = "when"
+				case r.Measure != "":
+					key = "measure"
+				}
+				_, at, _ := r.Spot(key, 0, 0)
 				conditions = []string{fmt.Sprintf("%s/%s:%d", l.Layer, file, at)}
 			}
 			all = append(all, Entry{
-				Conditions: conditions,
-				ID:         r.ID, Family: familyOf(file), Title: r.Title, Description: r.Description, Severity: r.Severity,
+				ID: r.ID, Family: familyOf(file), Title: r.Title, Description: r.Description, Severity: r.Severity,
 				Decision: r.Decision, Harm: e.Harm(r.Harm), Limit: r.Limit, Unattended: r.Unattended, Message: r.Message, Remediation: r.Remediation, References: r.References, Tags: r.Tags,
-				Layer: l.Layer, Overridable: r.Overridable, Enforcement: e.enforcement(l.Layer, r), File: file, Line: line,
+				Layer: l.Layer, Overridable: r.Overridable, Enforcement: e.enforcement(l.Layer, r), File: file, Line: line, Conditions: conditions,
 			})
 		}
 	}
@@ -59,14 +65,6 @@ func (e *Effective) Catalogue() []Entry {
 		return cmp.Or(strings.Compare(a.Family, b.Family), strings.Compare(a.ID, b.ID))
 	})
 	return all
-}
-
-// keyIf is a key whose value is not empty.
-func keyIf(key, value string) string {
-	if value == "" {
-		return ""
-	}
-	return key
 }
 
 // familyOf returns git for rules/git/git.yaml, and shop for rules/shop.yaml.

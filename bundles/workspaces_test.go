@@ -1,6 +1,7 @@
 package bundles
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ workspaces:
 		"c:/work/shop":             "warn 0.7 true",
 		"/":                        "enforce 0.7 true",
 	} {
-		own := b.In("/home/anna", place)
+		own := b.In("/home/anna", place, asItIs)
 		e, err := Assemble(shippedBundle(t), own)
 		if err != nil {
 			t.Errorf("%s: %v", place, err)
@@ -38,6 +39,22 @@ workspaces:
 		}
 		if own.Digest != b.Digest {
 			t.Errorf("%s: the files have another digest", place)
+		}
+	}
+}
+
+func asItIs(name string) string { return name }
+
+// A link does not bring the settings of the folder that it is in, and a path that is a link has those of
+// what it leads to. Without a home directory, paths below it are of nobody.
+func TestWorkspacesBehindLinks(t *testing.T) {
+	b := layer(t, User, "settings.yaml", "workspaces:\n  /mild: {enforcement: observe}\n  /linked: {enforcement: warn}\n  ~/work: {enforcement: observe}\n")
+	links := map[string]string{"/mild/link": "/strict", "/linked": "/data/shop"}
+	real := func(name string) string { return cmp.Or(links[name], name) }
+	for place, want := range map[string]string{"/mild/link": "enforce", "/mild/a": "observe", "/data/shop/web": "warn", "/linked": "warn", "/work": "enforce"} {
+		e, err := Assemble(shippedBundle(t), b.In("", place, real))
+		if err != nil || e.Settings.Enforcement != want {
+			t.Errorf("%s: %s, %v, want %s", place, e.Settings.Enforcement, err, want)
 		}
 	}
 }
@@ -58,7 +75,7 @@ func TestWrongSettingsOfWorkspaces(t *testing.T) {
 			t.Errorf("%s: %v\nwant %s", name, err, test.want)
 		}
 	}
-	b := layer(t, User, "settings.yaml", "workspaces:\n  /srv/a:\n    interventions:\n      progressive: [shout]").In("", "/srv/a")
+	b := layer(t, User, "settings.yaml", "workspaces:\n  /srv/a:\n    interventions:\n      progressive: [shout]").Of("/srv/a")
 	_, err := Assemble(shippedBundle(t), b)
 	checkErrors(t, "a value that only merging refuses", err, `user/settings.yaml:4: interventions.progressive: "shout" is not a kind of intervention`)
 }

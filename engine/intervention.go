@@ -99,11 +99,16 @@ func (d *Decision) Stops() bool {
 }
 
 // RollsBack reports whether the decision has files restored. A policy that only observes restores
-// none.
+// none, and a built-in kind does with a warning only: another rule that holds the call up comes first.
 func (d *Decision) RollsBack() bool {
 	i := d.Intervention
-	return d.Enforced.Strictness() >= Warn.Strictness() && i.does(DoesRestore, CheckpointRollback) && i.Checkpoint != "" &&
-		(!i.Asks || len(i.Does) > 0)
+	if !i.does(DoesRestore, CheckpointRollback) || i.Checkpoint == "" {
+		return false
+	}
+	if slices.Contains(i.Does, DoesRestore) {
+		return d.Enforced.Strictness() >= Warn.Strictness()
+	}
+	return d.Enforced == Warn && !i.Asks
 }
 
 // Offered returns the checkpoint to which a person is asked to restore files; empty: nobody is asked that.

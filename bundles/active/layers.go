@@ -362,7 +362,7 @@ func (h *Layers) Effective() (*bundles.Effective, error) {
 	}
 	for i, l := range layers {
 		if len(l.Workspaces()) > 0 && h.workspace != "" {
-			layers[i] = l.In(homeDir(), places(h.workspace)...)
+			layers[i] = l.In(realPath(homeDir()), h.workspace, realPath)
 		}
 	}
 	e, err := bundles.Assemble(layers...)
@@ -386,16 +386,15 @@ func homeDir() string {
 	return filepath.ToSlash(home)
 }
 
-// places lists the paths of a workspace, with slashes: as the agent reports it, and without symbolic links.
-func places(workspace string) []string {
-	if whole, err := filepath.Abs(workspace); err == nil {
-		workspace = whole
+// realPath returns an absolute path without symbolic links, with slashes; where it does not exist, as it is.
+func realPath(name string) string {
+	if whole, err := filepath.Abs(filepath.FromSlash(name)); err == nil && name != "" {
+		name = whole
 	}
-	list := []string{filepath.ToSlash(workspace)}
-	if real, err := filepath.EvalSymlinks(workspace); err == nil && filepath.ToSlash(real) != list[0] {
-		list = append(list, filepath.ToSlash(real))
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		name = real
 	}
-	return list
+	return filepath.ToSlash(name)
 }
 
 // mayHoldBundle refuses a layer that is a folder, and, without a trust file, a

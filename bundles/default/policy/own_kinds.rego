@@ -14,8 +14,6 @@ _like := {"remind": "context_reinforcement", "limit": "resource_throttling", "re
 
 # METADATA
 # title: A kind starts a program or calls a webhook
-# description: |-
-#   It starts a program or calls a webhook.
 tells(kind) if {
 	some key, _ in own_kinds[kind]
 	not key in {"text", "does"}
@@ -33,8 +31,6 @@ _allowed(what) if settings[_like[what]] == true
 
 # METADATA
 # title: The chosen kind asks for something
-# description: |-
-#   The chosen kind asks for it.
 wants(what) if _like[what] == chosen_kind
 
 wants(what) if what in may_do(chosen_kind)
@@ -42,7 +38,7 @@ wants(what) if what in may_do(chosen_kind)
 # METADATA
 # title: What the chosen kind does
 # description: |-
-#   What the chosen kind does: neither what is left to a person nor what is not possible. A stop is chosen before (_stop).
+#   Neither what is left to a person nor what is not possible. A stop is chosen before (_stop).
 duties_done contains what if {
 	some what in ["remind", "limit"]
 	wants(what)
@@ -89,7 +85,7 @@ holds if {
 }
 
 # METADATA
-# title: A person is asked about the call, since an issue was found after the call before it
+# title: A person is asked about the call, because an issue was found after the previous one
 awaited if {
 	settings.enabled
 	some i in made

@@ -197,7 +197,7 @@ func ofWorkspaces(layers []*bundles.Bundle) error {
 	for i, l := range layers {
 		for _, at := range l.Workspaces() {
 			own := slices.Clone(layers)
-			own[i] = l.In("", at)
+			own[i] = l.Of(at)
 			if _, err := bundles.Assemble(own...); err != nil {
 				errs = append(errs, err)
 			}
