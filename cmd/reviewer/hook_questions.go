@@ -94,7 +94,7 @@ func (q *question) Waited() int64 { return time.Since(q.opened).Milliseconds() }
 
 // Close withdraws the question. A request that is left behind is ignored.
 func (q *question) Close() {
-	_ = notifycmd.Answered(q.policy, q.queue.Log, q.id)
+	_ = notifycmd.Answered(q.queue.Log, q.policy, q.id)
 	_ = q.queue.Remove(q.id)
 	q.resume()
 	runtime.LockOSThread()

@@ -20,7 +20,7 @@ func Asked(a *cli.App, store *audit.Store, p *review.Policy, r *approval.Request
 }
 
 // Answered ends the notifications about a question.
-func Answered(p *review.Policy, store *audit.Store, id string) error {
+func Answered(store *audit.Store, p *review.Policy, id string) error {
 	if !told(p, notify.AboutApprovals) {
 		return nil
 	}

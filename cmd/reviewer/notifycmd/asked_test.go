@@ -43,7 +43,7 @@ func TestAsked(t *testing.T) {
 			!slices.Equal(q.Effects, []string{"send npm"}) {
 			t.Errorf("%q: %+v", about, q)
 		}
-		if err := Answered(p, store, r.ID); err != nil {
+		if err := Answered(store, p, r.ID); err != nil {
 			t.Error(err)
 		}
 	}

@@ -7,20 +7,15 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
 // Each built-in rule has a place where its condition is: the line of a key of its row, or of a rule in
 // Rego that names its id.
 func TestPlacesOfConditions(t *testing.T) {
-	base, err := bundles.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := bundles.Assemble(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := wiringtest.Effective(t)
+	base := e.Layer(bundles.Base)
 	expressions := map[string]string{}
 	for _, r := range base.Rules {
 		expressions[r.ID] = r.When + "\n" + r.Measure
