@@ -65,7 +65,8 @@ type Bundle struct {
 	checked bool     // its settings were checked before: by the tests, or when it was stored
 	rowsOK  bool     // its rows were checked before, in this process
 
-	workspaces []string // whose settings its settings contain, those that count last at the end; see In
+	workspaces []string       // whose settings its settings contain, those that count last at the end; see Of
+	written    map[string]any // its settings without these; nil: there are none
 }
 
 // Default returns the built-in policy.

@@ -142,8 +142,11 @@ func (s *SchemaNode) validateAll(layers []*Bundle, base map[string]any) error {
 	var errs []error
 	for i, l := range layers {
 		settings := l.Settings
-		if i == 0 {
+		switch {
+		case i == 0:
 			settings = base
+		case l.written != nil:
+			settings = l.written // those of workspaces are checked where they are written
 		}
 		if !l.checked {
 			errs = append(errs, s.validate(l, settings))
@@ -164,7 +167,7 @@ func (s *SchemaNode) validate(b *Bundle, doc map[string]any) error {
 	s.checkWorkspaces(b, schema, doc, found)
 	var errs []error
 	for _, at := range slices.Sorted(maps.Keys(found)) {
-		errs = append(errs, b.where(at).wrong("%s: %w", cmp.Or(at, "(top)"), found[at]))
+		errs = append(errs, b.whereIs(at).wrong("%s: %w", cmp.Or(at, "(top)"), found[at]))
 	}
 	return errors.Join(errs...)
 }

@@ -45,7 +45,7 @@ func (b *Bundle) Of(fits ...string) *Bundle {
 	for _, pattern := range fits {
 		own.Settings = replacedIn(own.Settings, objectAt(b.Settings, workspacesKey, pattern))
 	}
-	own.workspaces = fits
+	own.workspaces, own.written = fits, b.Settings
 	return &own
 }
 

@@ -78,4 +78,8 @@ func TestWrongSettingsOfWorkspaces(t *testing.T) {
 	b := layer(t, User, "settings.yaml", "workspaces:\n  /srv/a:\n    interventions:\n      progressive: [shout]").Of("/srv/a")
 	_, err := Assemble(shippedBundle(t), b)
 	checkErrors(t, "a value that only merging refuses", err, `user/settings.yaml:4: interventions.progressive: "shout" is not a kind of intervention`)
+	b = layer(t, User, "settings.yaml", "workspaces:\n  /srv/a:\n    enforcment: warn").Of("/srv/a")
+	if _, err = Assemble(shippedBundle(t), b); err == nil || strings.Count(err.Error(), "unknown key") != 1 {
+		t.Errorf("a problem of the workspace in which an agent works is not reported once: %v", err)
+	}
 }
