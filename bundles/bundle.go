@@ -334,13 +334,11 @@ func (b *Bundle) add(name string, content []byte, rules map[string]*parsedRules)
 		return nil // were read first
 	case RegoFile:
 		b.Modules[name] = string(content)
-		return nil
+		return b.addRules(rules[name])
 	case DataFile:
 		return b.addData(name, content)
 	case RulesFile:
-		r := rules[name]
-		b.Rules, b.broken = append(b.Rules, r.rows...), append(b.broken, r.broken...)
-		return r.err
+		return b.addRules(rules[name])
 	case AccessFile:
 		lists, err := ParseAccess(name, content)
 		b.Access = append(b.Access, lists...)
@@ -361,6 +359,14 @@ func (b *Bundle) add(name string, content []byte, rules map[string]*parsedRules)
 		"patterns/, access/, detectors/ and, for rows, %s", strings.Join(rows.Folders(), ", "))
 }
 
+func (b *Bundle) addRules(r *parsedRules) error {
+	if r == nil {
+		return nil
+	}
+	b.Rules, b.broken = append(b.Rules, r.rows...), append(b.broken, r.broken...)
+	return r.err
+}
+
 // parsedRules are the rows of a file.
 type parsedRules struct {
 	rows   []Rule
@@ -373,7 +379,7 @@ func parseRules(files map[string][]byte) map[string]*parsedRules {
 	rules := map[string]*parsedRules{}
 	var all sync.WaitGroup
 	for name, content := range files {
-		if FileKind(name) != RulesFile {
+		if kind := FileKind(name); kind != RulesFile && (kind != RegoFile || !strings.HasPrefix(name, "rules/")) {
 			continue
 		}
 		r := &parsedRules{}

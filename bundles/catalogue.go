@@ -55,7 +55,7 @@ func (e *Effective) Catalogue() []Entry {
 				conditions = []string{fmt.Sprintf("%s/%s:%d", l.Layer, file, at)}
 			}
 			all = append(all, Entry{
-				ID: r.ID, Family: familyOf(file), Title: r.Title, Description: r.Description, Severity: r.Severity,
+				ID: r.ID, Family: FamilyOf(file), Title: r.Title, Description: r.Description, Severity: r.Severity,
 				Decision: r.Decision, Harm: e.Harm(r.Harm), Limit: r.Limit, Unattended: r.Unattended, Message: r.Message, Remediation: r.Remediation, References: r.References, Tags: r.Tags,
 				Layer: l.Layer, Overridable: r.Overridable, Enforcement: e.enforcement(l.Layer, r), File: file, Line: line, Conditions: conditions,
 			})
@@ -67,8 +67,8 @@ func (e *Effective) Catalogue() []Entry {
 	return all
 }
 
-// familyOf returns git for rules/git/git.yaml, and shop for rules/shop.yaml.
-func familyOf(file string) string {
+// FamilyOf returns git for rules/git/git.yaml, and shop for rules/shop.yaml.
+func FamilyOf(file string) string {
 	dir := path.Base(path.Dir(file))
 	if path.Dir(file) == "rules" {
 		return strings.TrimSuffix(path.Base(file), path.Ext(file))
@@ -153,9 +153,9 @@ func (r Entry) markdown() string {
 	if r.Harm != "" {
 		does += " (" + r.Harm + map[bool]string{true: ", a limit"}[r.Limit] + ")"
 	}
-	text := fmt.Sprintf("\n### `%s`: %s\n\n**%s**, %s.", r.ID, plainText(r.Title), does, r.Severity)
+	text := fmt.Sprintf("\n### `%s`: %s\n\n**%s**, %s.", r.ID, PlainText(r.Title), does, r.Severity)
 	if r.Description != "" {
-		text += " " + plainText(r.Description)
+		text += " " + PlainText(r.Description)
 	}
 	text += "\n\n"
 	for _, line := range [][2]string{
@@ -163,26 +163,13 @@ func (r Entry) markdown() string {
 		{"overridable by", strings.Join(r.Overridable, ", ")}, {"see", strings.Join(r.References, ", ")},
 	} {
 		if line[1] != "" {
-			text += fmt.Sprintf("- %s: %s\n", line[0], plainText(line[1]))
+			text += fmt.Sprintf("- %s: %s\n", line[0], PlainText(line[1]))
 		}
 	}
 	return text
 }
 
-// plainText returns a string on one line, with Markdown's characters escaped.
-func plainText(s string) string {
+// PlainText returns a string on one line, with Markdown's characters escaped.
+func PlainText(s string) string {
 	return strings.NewReplacer("<", `\<`, "*", `\*`, "_", `\_`).Replace(strings.Join(strings.Fields(s), " "))
-}
-
-// BuiltInRulesDoc describes the rules of the built-in policy.
-func BuiltInRulesDoc() (string, error) {
-	base, err := Default()
-	if err != nil {
-		return "", err
-	}
-	e, err := Assemble(base)
-	if err != nil {
-		return "", err
-	}
-	return RulesDoc(e.Catalogue()), nil
 }

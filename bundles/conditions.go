@@ -162,6 +162,9 @@ func (r Rule) Conditional() bool {
 		len(m.Phases)+len(m.Tools)+len(m.Types)+len(m.Signals)+len(m.Actions)+len(m.Commands)+len(m.Detected)+len(m.Facts) > 0
 }
 
+// InRego reports whether the row is the METADATA of a rule in Rego.
+func (r Rule) InRego() bool { return FileKind(r.file) == RegoFile }
+
 // ParseConditions reads the rules of one file: YAML documents, each a rule or a
 // list of them. It is strict: anything unknown is an error, and all errors are
 // returned together, each as file:line: problem and expectation.
@@ -183,6 +186,9 @@ func parseConditions(file string, data []byte) (rows []Rule, broken []string, er
 
 // readConditions is parseConditions for any file.
 func readConditions(file string, data []byte) (rows []Rule, broken []string, err error) {
+	if FileKind(file) == RegoFile {
+		return rowsInRego(file, data)
+	}
 	p := &ruleParser{rowParser: rowParser{file: file, seen: map[string]int{}}}
 	err = p.parse(data, p.document)
 	return p.rules, p.broken, err
@@ -258,6 +264,8 @@ func (p *rowParser) template(n *yaml.Node, message string) {
 
 func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 	switch {
+	case r.InRego() && (r.Conditional() || r.Measure != ""):
+		p.wrong(at("id"), "%s: match, when and measure have no effect here: the condition of this rule is its body in Rego", r.ID)
 	case len(r.Examples.Match)+len(r.Examples.NoMatch) > 0 && !r.Conditional():
 		p.wrong(at("examples"), "examples: there is no match, when or measure to test; rules in Rego have cases")
 	case r.Measure != "" && r.Threshold == nil:

@@ -7,6 +7,7 @@ import (
 	"path"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,8 +24,10 @@ func parse(t *testing.T, name string, content []byte) (parsed, bool) {
 	var p parsed
 	var err error
 	switch FileKind(name) {
-	case RulesFile:
-		p.Rules, _, err = readConditions(name, content)
+	case RulesFile, RegoFile:
+		if p.Rules, _, err = readConditions(name, content); FileKind(name) == RegoFile && !strings.HasPrefix(name, "rules/") {
+			return p, false
+		}
 	case DetectorsFile:
 		p.Detectors, err = readDetectors(name, content)
 		for _, d := range p.Detectors {

@@ -14,11 +14,14 @@ func (b *Bundle) WithFile(name string, content []byte) (*Bundle, error) {
 	changed := *b
 	changed.Files, changed.checked, changed.rowsOK = maps.Clone(b.Files), false, false
 	changed.Files[name] = content
-	one := &Bundle{Layer: b.Layer, Data: map[string]any{}}
+	one := &Bundle{Layer: b.Layer, Modules: map[string]string{}, Data: map[string]any{}}
 	errs := []error{one.add(name, content, parseRules(map[string][]byte{name: content}))}
 	switch FileKind(name) {
 	case SettingsFile:
 		changed.Settings = one.Settings
+	case RegoFile:
+		changed.Modules = maps.Clone(b.Modules)
+		maps.Copy(changed.Modules, one.Modules)
 	case DataFile:
 		changed.Data = map[string]any{}
 		for _, file := range slices.Sorted(maps.Keys(changed.Files)) {

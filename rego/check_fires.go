@@ -59,8 +59,11 @@ func (c *checker) ruleHeads() RuleSet {
 			if s.form(r, layer) {
 				c.operations(r)
 			}
+			if id := familyRule(r); id != "" {
+				c.family(r, id, rows, s)
+			}
 			switch pathOf(r) {
-			case firesPath:
+			case firesPaths[0], firesPaths[1]:
 				c.fires(r, layer, rows, s)
 			case slashedRoot(layer) + "/" + findingsName:
 				c.finding(r, layer, rows, s)
@@ -115,6 +118,15 @@ func (c *checker) fires(r *ast.Rule, layer string, rows map[string]row, s RuleSe
 		p.Suggestion, p.About = nearestOf(id, idsOf(rows, layer)), id
 	}
 	c.sameID(r, id)
+}
+
+// family checks a rule of a family, whose row is its METADATA.
+func (c *checker) family(r *ast.Rule, id string, rows map[string]row, s RuleSet) {
+	s.IDs[id] = true
+	if rows[id].layer != "base" && !slices.Contains(c.Broken, id) {
+		c.wrong(r.Location, "rule.unknown", "the rule %s has no row, so it has no effect: write severity, decision and message under custom "+
+			"in its METADATA; or begin its name with _ if it is a helper", id)
+	}
 }
 
 func idsOf(rows map[string]row, layer string) []string {

@@ -16,13 +16,14 @@ import (
 // define findings and exceptions.
 const (
 	decisionPath = "data/reviewer/decision"
-	firesPath    = "data/reviewer/fired/fires"
-	// formerFiresPath is its name in built-in policies up to November 2026, of which stored ones are replayed.
-	formerFiresPath = "data/reviewer/spoken/speaks"
-	findingsName    = "findings"
-	exceptionsName  = "exceptions"
-	laddersName     = "ladders"
+	findingsName   = "findings"
+	exceptionsName = "exceptions"
+	laddersName    = "ladders"
 )
+
+// firesPaths are the sets of ids in built-in policies up to November 2026, of which stored ones are replayed.
+// A policy may have one in place of families.
+var firesPaths = []string{"data/reviewer/fired/fires", "data/reviewer/spoken/speaks"}
 
 // Where modified forms are defined: by the base layer's rules and by those of the
 // others.
@@ -382,7 +383,7 @@ type misnamedRule struct {
 // entries are the names under which the policy reads the rules of a layer.
 func entries(layer string) []string {
 	if layer == "base" {
-		return []string{decisionPath, firesPath, offersPath}
+		return append([]string{decisionPath, idsPath, offersPath}, firesPaths...)
 	}
 	root := slashedRoot(layer) + "/"
 	return []string{root + findingsName, root + exceptionsName, root + operationsName, root + laddersName}
@@ -451,9 +452,10 @@ func meantBy(path string, entries []string) string {
 	return ""
 }
 
+// memberOf returns the id of the rule of the policy that a rule in Rego decides about; empty: none.
 func memberOf(r *ast.Rule) string {
 	if r.Head.Key == nil {
-		return ""
+		return familyRule(r)
 	}
 	key := r.Head.Key
 	if o, ok := key.Value.(ast.Object); ok {

@@ -159,6 +159,7 @@ func compiledBefore(one compilation) *ast.Compiler {
 
 func compileNew(modules map[string]string, leaveOut ...ast.StageID) (*ast.Compiler, error) {
 	parsed, err := parseModules(modules)
+	dispatch(parsed)
 	errs := []error{err}
 	for _, name := range slices.Sorted(maps.Keys(parsed)) {
 		errs = append(errs, checkPackage(name, parsed[name]))

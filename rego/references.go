@@ -152,7 +152,11 @@ func DecidedAt(modules map[string]string) map[string][]string {
 				key = o.Get(ast.InternedTerm("id"))
 			}
 			path := pathOf(r)
-			if id, _ := stringOf(key); id != "" && (path == firesPath || path == slashedRoot(layer)+"/"+findingsName) {
+			id, _ := stringOf(key)
+			if id == "" || path != slashedRoot(layer)+"/"+findingsName && !slices.Contains(firesPaths, path) {
+				id = familyRule(r)
+			}
+			if id != "" {
 				places[id] = append(places[id], fmt.Sprintf("%s:%d", name, r.Location.Row))
 			}
 		}

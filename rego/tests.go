@@ -94,6 +94,7 @@ func CompileTests(modules, tests map[string]string, data map[string]any) (*TestS
 	if err := errors.Join(err, wrong); err != nil {
 		return nil, err
 	}
+	dispatch(parsed)
 	s := &TestSuite{modules: parsed, rules: testRules(beside)}
 	maps.Copy(s.modules, beside)
 	s.store = inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true))

@@ -38,7 +38,10 @@ type Reword func(text string) []mutant.Rewording
 type document struct {
 	mu   sync.Mutex
 	name string
-	docs []*yaml.Node
+	docs []*yaml.Node // of a file in Rego: the rows in its METADATA
+
+	rego  []byte                // its text; nil: the file is YAML
+	texts map[*yaml.Node]string // the words in these rows, as they are in the text
 }
 
 // Changes lists the changes of a bundle's rows and data that can be made, by file and
@@ -65,7 +68,11 @@ func (m *Change) Apply(b *bundles.Bundle) (*bundles.Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.WithFile(m.File, content)
+	changed, err := b.WithFile(m.File, content)
+	if err == nil && m.doc.rego != nil {
+		changed.Modules = b.Modules // only METADATA differs, so that it need not be compiled again
+	}
+	return changed, err
 }
 
 func (m *Change) content() ([]byte, error) {
@@ -73,6 +80,9 @@ func (m *Change) content() ([]byte, error) {
 	defer m.doc.mu.Unlock()
 	m.do()
 	defer m.undo()
+	if m.doc.rego != nil {
+		return m.doc.reworded(), nil
+	}
 	var out bytes.Buffer
 	for _, d := range m.doc.docs {
 		text, err := yaml.Marshal(d)
@@ -83,6 +93,34 @@ func (m *Change) content() ([]byte, error) {
 		out.Write(text)
 	}
 	return out.Bytes(), nil
+}
+
+// reworded returns the text in Rego with the words that differ.
+func (d *document) reworded() []byte {
+	lines := bytes.Split(d.rego, []byte("\n"))
+	for n, was := range d.texts {
+		if n.Value == was {
+			continue
+		}
+		line := lines[n.Line-1]
+		lines[n.Line-1] = slices.Concat(line[:n.Column-1], bytes.Replace(line[n.Column-1:], []byte(was), []byte(n.Value), 1))
+	}
+	return bytes.Join(lines, []byte("\n"))
+}
+
+// readRego reads the rows in METADATA, and reports whether there are any.
+func (g *mutation) readRego() bool {
+	d := g.doc
+	d.rego, d.texts = g.bundle.Files[d.name], map[*yaml.Node]string{}
+	bundles.EachRowInRego(d.rego, func(row *yaml.Node) {
+		d.docs = append(d.docs, row)
+		for _, n := range bundles.RowValues(row) {
+			if n.Kind == yaml.ScalarNode {
+				d.texts[n] = n.Value
+			}
+		}
+	})
+	return len(d.docs) > 0
 }
 
 // mutation walks one file.
@@ -101,8 +139,10 @@ type mutation struct {
 // read parses the file, and reports whether there is anything to change in it.
 func (g *mutation) read() bool {
 	switch bundles.FileKind(g.doc.name) {
-	case "", bundles.ManifestFile, bundles.RegoFile:
+	case "", bundles.ManifestFile:
 		return false
+	case bundles.RegoFile:
+		return g.readRego()
 	case bundles.SettingsFile, bundles.DataFile:
 		if len(g.ids) > 0 {
 			return false
@@ -124,6 +164,12 @@ func (g *mutation) read() bool {
 
 func (g *mutation) file() {
 	for _, d := range g.doc.docs {
+		if g.doc.rego != nil {
+			if g.wanted(bundles.RowID(d)) {
+				g.rule(d)
+			}
+			continue
+		}
 		root := d.Content[0]
 		switch bundles.FileKind(g.doc.name) {
 		case bundles.SettingsFile:

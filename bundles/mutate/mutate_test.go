@@ -61,6 +61,25 @@ func TestMutants(t *testing.T) {
 			"8:46 item.drop shop.kubectl: helm -> (removed) /policies/user/catalog/shop.kubectl",
 			`9:11 louder shop.kubectl: event.tool == "Bash" -> event.tool == "Bash"! /policies/user/catalog/shop.kubectl`,
 		}},
+		"a rule in Rego": {bundles.Base, "rules/shop/shop.rego", `package reviewer.families.shop
+
+# METADATA
+# title: Helm
+# custom:
+#   severity: high
+#   decision: "ask" # always: true
+#   always: true
+#   message: ask
+shop_helm if input.phase == "pre"
+
+# METADATA
+# title: What asks
+helper(ask) if ask
+`, []string{
+			`7:15 verdict shop_helm: ask -> block /reviewer/catalog/shop_helm`,
+			`7:15 verdict shop_helm: ask -> warn /reviewer/catalog/shop_helm`,
+			`8:13 truth shop_helm: true -> false /reviewer/catalog/shop_helm`,
+		}},
 		"facts, alone and in front of an expression": {bundles.User, "rules/a.yaml", `
 - {id: shop.a, severity: high, decision: ask, message: m, match: {facts: [stopped]}}
 - {id: shop.b, severity: high, decision: ask, message: m, match: {facts: [stopped]}, when: event.tool == "Bash"}

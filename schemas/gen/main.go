@@ -146,7 +146,7 @@ func writeSettings(file string) error {
 }
 
 func writeRules(file string) error {
-	text, err := bundles.BuiltInRulesDoc()
+	text, err := rulesPage()
 	if err != nil {
 		return fmt.Errorf("describe rules: %w", err)
 	}
@@ -161,9 +161,22 @@ func writeMetrics(dir string) error {
 }
 
 func writePatterns(file string) error {
-	text, err := bundles.BuiltInPatternsDoc()
+	text, err := patternsPage()
 	if err != nil {
 		return fmt.Errorf("describe patterns: %w", err)
 	}
 	return os.WriteFile(file, []byte(text), 0o644)
+}
+
+// rulesPage describes the rules of the built-in policy.
+func rulesPage() (string, error) {
+	base, err := bundles.Default()
+	if err != nil {
+		return "", err
+	}
+	e, err := bundles.Assemble(base)
+	if err != nil {
+		return "", err
+	}
+	return bundles.RulesDoc(e.Catalogue()), nil
 }

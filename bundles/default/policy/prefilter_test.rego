@@ -37,7 +37,7 @@ test_not_through[name] if {
 test_a_rule_speaks if {
 	not prefilter.passes with input as _read({})
 		with data.reviewer.catalog as given.catalog
-		with data.reviewer.fired.fires as {"says_warn"}
+		with data.reviewer.firing.ids as {"says_warn"}
 }
 
 test_settings[name] if {

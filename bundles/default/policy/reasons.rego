@@ -6,6 +6,8 @@
 # scope: package
 package reviewer.reasons
 
+import data.reviewer.families.execution
+import data.reviewer.families.workspace
 import data.reviewer.fired
 import data.reviewer.intervention
 import data.reviewer.outcome
@@ -358,7 +360,7 @@ _facts := {
 	"{place}": _place,
 	"{late}": object.get(input.session, ["late", "call"], ""),
 	"{late_reason}": object.get(input.session, ["late", "reason"], ""),
-	"{written}": concat("; ", [sprintf("%s (%s)", [w.path, _objections(w)]) | some w in fired.objectionable_code]),
+	"{written}": concat("; ", [sprintf("%s (%s)", [w.path, _objections(w)]) | some w in execution.objectionable_code]),
 }
 
 # The titles of the rules that objected to code when it was written.
@@ -376,11 +378,11 @@ _places := array.concat(
 	[c.what | some c in input.goal.constraints; c.kind == "leave"; c.touched],
 )
 
-_kept_out(e) if fired.outside_place(e)
+_kept_out(e) if workspace.outside_place(e)
 
-_kept_out(e) if fired.denied_place(e)
+_kept_out(e) if workspace.denied_place(e)
 
-_kept_out(e) if fired.left_out(e)
+_kept_out(e) if workspace.left_out(e)
 
 default _target := "an unknown target"
 

@@ -1,13 +1,14 @@
 # METADATA
 # title: Review rules
 # description: >-
-#   Which rules fired. A rule is a row of the catalogue (rules/**/*.yaml). It fires if
-#   Rego adds it to `fires` (rules/**/*.rego), or if its condition is among the
-#   findings. Other layers add findings and exceptions of their own.
+#   Which rules fired. A rule is a row of the catalogue (rules/**): in YAML, or in the METADATA of
+#   a rule in Rego. It fires if its condition is among the findings, or if its rule in Rego is true.
+#   Other layers add findings and exceptions of their own.
 # scope: package
 package reviewer.fired
 
 import data.reviewer.access
+import data.reviewer.firing
 import data.reviewer.run
 
 _order := {"block": 0, "ask": 1, "modify": 2, "warn": 3, "allow": 4}
@@ -76,7 +77,7 @@ _row(layer, id) := data.policies[layer].catalog[id] if {
 } else := {}
 
 _ids contains id if {
-	some id in fires
+	some id in firing.ids
 	_enabled(id)
 }
 

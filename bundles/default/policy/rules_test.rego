@@ -9,7 +9,7 @@ _ids(rules) := [r.id | some r in rules]
 test_order if {
 	got := fired.rules with input as given.call({})
 		with data.reviewer.catalog as given.catalog
-		with data.reviewer.fired.fires as {"says_warn", "says_modify", "says_ask", "says_block", "says_more", "says_always"}
+		with data.reviewer.firing.ids as {"says_warn", "says_modify", "says_ask", "says_block", "says_more", "says_always"}
 	_ids(got) == ["says_more", "says_block", "says_always", "says_ask", "says_modify", "says_warn"]
 }
 
@@ -18,7 +18,7 @@ _row(id, decision, severity) := {"id": id, "decision": decision, "severity": sev
 _order(rows) := _ids(got) if {
 	got := fired.rules with input as given.call({})
 		with data.reviewer.catalog as {row.id: row | some row in rows}
-		with data.reviewer.fired.fires as {row.id | some row in rows}
+		with data.reviewer.firing.ids as {row.id | some row in rows}
 }
 
 # No severity makes up for a stricter verdict, and no name for a severity.
@@ -44,7 +44,7 @@ test_what_was_denied_already_comes_last if {
 }
 
 test_what_a_rule_says if {
-	got := fired.rules with input as given.call({}) with data.reviewer.catalog as given.catalog with data.reviewer.fired.fires as {"says_warn"}
+	got := fired.rules with input as given.call({}) with data.reviewer.catalog as given.catalog with data.reviewer.firing.ids as {"says_warn"}
 	got == [{
 		"id": "says_warn", "decision": "warn", "severity": "low", "message": "says_warn on {target}", "mode": "enforce",
 		"remediation": "instead of says_warn", "firm": false, "harm": "closed", "limit": false, "unattended": "",
@@ -66,7 +66,7 @@ test_sets[name] if {
 	}
 	got := fired.rules with input as given.call({"findings": ["says_ask"]})
 		with data.reviewer.catalog as given.catalog
-		with data.reviewer.fired.fires as {"says_block", "says_always"}
+		with data.reviewer.firing.ids as {"says_block", "says_always"}
 		with data.reviewer.rules.builtin as name
 	want == _ids(got)
 }
@@ -74,7 +74,7 @@ test_sets[name] if {
 test_disabled if {
 	got := fired.rules with input as given.call({"findings": ["says_ask", "says_block"]})
 		with data.reviewer.catalog as given.catalog
-		with data.reviewer.fired.fires as {"says_warn", "says_always"}
+		with data.reviewer.firing.ids as {"says_warn", "says_always"}
 		with data.reviewer.rules.disabled as ["says_ask", "says_warn", "says_always", "unknown"]
 	_ids(got) == ["says_block", "says_always"]
 }
@@ -84,7 +84,7 @@ test_switched_off if {
 	got := fired.rules with input as given.call({"findings": ["says_ask", "ours"]})
 		with data.reviewer.catalog as given.catalog
 		with data.reviewer.enabled as false
-		with data.reviewer.fired.fires as {"says_block", "says_always"}
+		with data.reviewer.firing.ids as {"says_block", "says_always"}
 		with data.policies as {"user": {"catalog": {"ours": {"id": "ours", "decision": "block", "message": "m"}}}}
 	_ids(got) == ["says_always"]
 }
@@ -120,7 +120,7 @@ test_mode_by_settings[name] if {
 		with data.reviewer.catalog as given.catalog
 		with data.reviewer.enforcement as case.bundle
 		with data.reviewer.rules.enforcement as case.settings
-		with data.reviewer.fired.fires as {"says_block"}
+		with data.reviewer.firing.ids as {"says_block"}
 	[case.mode] == [r.mode | some r in got]
 }
 
@@ -163,7 +163,7 @@ test_always_is_not_softened[mode] if {
 	row := object.union(given.catalog.says_always, {"enforcement": "observe"})
 	got := fired.rules with input as given.call({})
 		with data.reviewer.catalog as {"says_always": row}
-		with data.reviewer.fired.fires as {"says_always"}
+		with data.reviewer.firing.ids as {"says_always"}
 		with data.reviewer.rules as {"builtin": "none", "disabled": ["says_always"]}
 		with data.reviewer.enforcement as mode
 	["enforce"] == [r.mode | some r in got]
@@ -185,7 +185,7 @@ test_exceptions[name] if {
 	}
 	got := fired.rules with input as given.call({"findings": ["says_ask"]})
 		with data.reviewer.catalog as given.catalog
-		with data.reviewer.fired.fires as {"says_block", "says_more"}
+		with data.reviewer.firing.ids as {"says_block", "says_more"}
 		with data.policies as case.policies
 	case.left == _ids(got)
 }

@@ -4,7 +4,7 @@
 # scope: package
 package reviewer.rules_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 _deletes(patch) := given.action("file_deletion", [given.effect("file_delete", patch)])
@@ -152,19 +152,19 @@ test_speaks[name] if {
 	some id, kinds in object.union(_cases, _facts)
 	some what, doc in kinds.fires
 	name := concat(": ", [id, what])
-	fired.fires[id] with input as doc
+	firing.ids[id] with input as doc
 }
 
 test_silent[name] if {
 	some id, kinds in object.union(_cases, _facts)
 	some what, doc in kinds.silent
 	name := concat(": ", [id, what])
-	ids := fired.fires with input as doc
+	ids := firing.ids with input as doc
 	not id in ids
 }
 
 test_every_rule_has_cases if {
-	ids := {id | some _, kinds in _cases; some _, doc in kinds.fires; some id in fired.fires with input as doc}
+	ids := {id | some _, kinds in _cases; some _, doc in kinds.fires; some id in firing.ids with input as doc}
 	ids - object.keys(object.union(_cases, _facts)) == set()
 }
 
@@ -187,7 +187,7 @@ test_known_hosts[name] if {
 		"nothing": {"target": "", "hosts": [], "ids": ["warn_external_network"]},
 	}
 	effect := given.request(object.filter(case, ["target", "certainty"]))
-	ids := fired.fires with input as given.call({"action": {"hosts": case.hosts, "effects": [effect]}})
+	ids := firing.ids with input as given.call({"action": {"hosts": case.hosts, "effects": [effect]}})
 		with data.reviewer.hosts.known as ["api.example.com"]
 	case.ids == [id | some id in ids]
 }

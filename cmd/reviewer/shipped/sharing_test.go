@@ -36,7 +36,7 @@ func newSharers(t *testing.T) *sharers {
 		wiringtest.Effective(t),
 		wiringtest.Edited(t, "data.yaml", "high_threshold: 0.8", "high_threshold: 0.65"),
 		wiringtest.Edited(t, "data.yaml", "enforcement: {} # rule id", "enforcement: {database_destructive: observe} # rule id"),
-		wiringtest.Edited(t, "rules/database/database.yaml", "This drops, empties or overwrites", "Do you want to drop"),
+		wiringtest.Edited(t, "rules/database/database.rego", "This drops, empties or overwrites", "Do you want to drop"),
 		wiringtest.Edited(t, "policy/outcome.rego", "\nfirst_time_pardon if {\n", "\nfirst_time_pardon if {\n\tinput.phase == \"never\"\n"),
 		wiringtest.Edited(t, "data.yaml", "enforcement: enforce", "enforcement: warn"),
 		wiringtest.Edited(t, "data.yaml", "recent: {last: 10}", "recent: {last: 3}"),

@@ -1,15 +1,27 @@
-package reviewer.fired
+package reviewer.families.cloud
 
 import data.reviewer.effects
 
 # METADATA
 # title: Destruction of infrastructure
 # description: >-
-#   Resources whose deletion takes others with them (a stack, an account, a cluster,
-#   everything in a bucket), and anything marked as production.
+#   Covers resources whose deletion takes others with them (a stack, an account, a cluster,
+#   everything in a bucket, a backup) and anything marked as production.
+# scope: document
+# related_resources:
+#   - https://attack.mitre.org/techniques/T1485/
+#   - https://developer.hashicorp.com/terraform/cli/commands/plan
 # custom:
-#   id: infrastructure_delete
-fires contains "infrastructure_delete" if {
+#   severity: critical
+#   decision: block
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, ATTACK-T1490, SOC2-CC7.5]
+#   message: "This destroys infrastructure or cloud resources: {command}"
+#   remediation: show what would be destroyed, with a plan where the tool has one, and let a person do it
+#   overridable: [organisation]
+infrastructure_delete if {
+	# Resources whose deletion takes others with them (a stack, an account, a cluster, everything in a
+	# bucket), and anything marked as production.
 	"changes" in input.facts
 	"network_request" in input.action.types
 	input.phase == "pre"
@@ -20,12 +32,8 @@ fires contains "infrastructure_delete" if {
 	not _planned(e)
 }
 
-# METADATA
-# title: Destruction of infrastructure
-# description: Volumes on this machine are not at a service, but may belong to production.
-# custom:
-#   id: infrastructure_delete
-fires contains "infrastructure_delete" if {
+# Volumes on this machine are not at a service, but may belong to production.
+infrastructure_delete if {
 	"container_wipe" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -35,9 +43,20 @@ fires contains "infrastructure_delete" if {
 
 # METADATA
 # title: Destruction of infrastructure by a tool that can plan it first
+# description: >-
+#   rewrite.planners lists the tools, and rewrite.destroy_plan sets whether the call runs as
+#   a plan instead. Anything marked as production is blocked in any case.
+# related_resources:
+#   - https://developer.hashicorp.com/terraform/cli/commands/plan
+#   - https://developer.hashicorp.com/terraform/cli/commands/destroy
 # custom:
-#   id: infrastructure_plan
-fires contains "infrastructure_plan" if {
+#   severity: critical
+#   decision: modify
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC8.1]
+#   message: "This destroys a whole stack, and the plan should be reviewed first: {command}"
+#   remediation: show the plan (`terraform plan -destroy`) and let a person apply it
+infrastructure_plan if {
 	"infrastructure_delete" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -47,9 +66,18 @@ fires contains "infrastructure_plan" if {
 
 # METADATA
 # title: Infrastructure change without a reviewed plan
+# related_resources:
+#   - https://developer.hashicorp.com/terraform/cli/commands/apply
+#   - https://developer.hashicorp.com/terraform/tutorials/automation/automate-terraform
 # custom:
-#   id: infrastructure_apply
-fires contains "infrastructure_apply" if {
+#   severity: high
+#   decision: ask
+#   harm: outward
+#   tags: [OWASP-ASI02, ATTACK-T1578, SOC2-CC8.1]
+#   message: "This changes infrastructure before anyone has seen the plan: {command}"
+#   remediation: save a plan (`terraform plan -out FILE`, `pulumi preview`, `cdk diff`), show it, and apply exactly that plan (`terraform apply FILE`)
+#   overridable: [organisation, user, project]
+infrastructure_apply if {
 	"confirmation_skipped" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -61,10 +89,23 @@ fires contains "infrastructure_apply" if {
 
 # METADATA
 # title: Resource deleted or disabled at a service
-# description: A single resource is asked about. On this machine, only services that store data or manage others count.
+# description: >-
+#   Deletes or disables a single resource. On this machine, only services that store data or
+#   manage other systems count.
+# related_resources:
+#   - https://attack.mitre.org/techniques/T1485/
+#   - https://genai.owasp.org/
 # custom:
-#   id: api_delete
-fires contains "api_delete" if {
+#   severity: high
+#   decision: ask
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC8.1]
+#   message: "This deletes or disables a resource at a service, and it may not be recoverable: {command}"
+#   remediation: list what would be deleted first, and let a person delete it
+#   overridable: [organisation, user]
+api_delete if {
+	# A single resource is asked about. On this machine, only services that store data or manage
+	# others count.
 	"changes" in input.facts
 	"network_request" in input.action.types
 	input.phase == "pre"
@@ -76,10 +117,24 @@ fires contains "api_delete" if {
 
 # METADATA
 # title: Deletion by an unknown program
-# description: Only the program's arguments are known. Programs that only manage this machine are listed in data.
+# description: >-
+#   Nothing is known about the program except its arguments, which read like the delete
+#   command of a service client. services.local lists programs that only manage this
+#   machine.
+# scope: document
+# related_resources:
+#   - https://genai.owasp.org/
 # custom:
-#   id: service_delete
-fires contains "service_delete" if {
+#   severity: high
+#   decision: ask
+#   harm: loss
+#   tags: [OWASP-ASI02, ATTACK-T1485]
+#   message: "Judging by its arguments, this deletes or disables something, and nothing else is known about the program: {command}"
+#   remediation: list what would be deleted first, or ask the user to add the program to services.local if it only manages this machine
+#   overridable: [organisation, user, project]
+service_delete if {
+	# Only the program's arguments are known. Programs that only manage this machine are listed in
+	# data.
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -89,12 +144,8 @@ fires contains "service_delete" if {
 	not _own_manager(e)
 }
 
-# METADATA
-# title: Deletion by an unknown program
-# description: A tool of a server stops a machine, by the tool's name.
-# custom:
-#   id: service_delete
-fires contains "service_delete" if {
+# A tool of a server stops a machine, by the tool's name.
+service_delete if {
 	"stop" in input.verbs
 	input.phase == "pre"
 	input.action.name != "code.exec"
@@ -110,9 +161,21 @@ _own_manager(e) if e.target in data.reviewer.services.local
 
 # METADATA
 # title: Backup or recovery disabled
+# description: >-
+#   Backups, versioning, retention and deletion protection: services.recovery lists the
+#   words. What is deleted afterwards cannot be restored.
+# related_resources:
+#   - https://attack.mitre.org/techniques/T1490/
+#   - https://docs.aws.amazon.com/AmazonS3/latest/userguide/Versioning.html
 # custom:
-#   id: recovery_off
-fires contains "recovery_off" if {
+#   severity: high
+#   decision: ask
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1490, SOC2-CC7.5]
+#   message: "This disables a means of recovery (backups, versioning, retention, deletion protection): {command}"
+#   remediation: leave it on; explain what it prevents, and let a person delete that one resource
+#   overridable: [organisation, user]
+recovery_off if {
 	"infrastructure_delete" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -123,9 +186,19 @@ fires contains "recovery_off" if {
 
 # METADATA
 # title: Audit logging disabled
+# description: "Audit trails, recorders, detectors and log delivery: services.audit lists the words."
+# related_resources:
+#   - https://attack.mitre.org/techniques/T1562/008/
+#   - https://docs.aws.amazon.com/awscloudtrail/latest/userguide/
 # custom:
-#   id: audit_off
-fires contains "audit_off" if {
+#   severity: critical
+#   decision: block
+#   harm: guard
+#   tags: [essential, OWASP-ASI10, ATTACK-T1562.008, SOC2-CC7.2]
+#   message: "This disables audit logging, the record of who did what: {command}"
+#   remediation: leave logging on; if it costs too much, propose a filter to the user
+#   overridable: [organisation]
+audit_off if {
 	"infrastructure_delete" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -136,9 +209,18 @@ fires contains "audit_off" if {
 
 # METADATA
 # title: Resource exposed to the public
+# related_resources:
+#   - https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html
+#   - https://www.cisecurity.org/cis-benchmarks
 # custom:
-#   id: cloud_public
-fires contains "cloud_public" if {
+#   severity: high
+#   decision: ask
+#   harm: exposure
+#   tags: [essential, OWASP-ASI03, ATTACK-T1530, SOC2-CC6.6]
+#   message: "This lets anyone on the Internet reach or read a resource: {command}"
+#   remediation: "give access only to those who need it: one address (--cidr 203.0.113.7/32), one account, or a link that expires (`aws s3 presign URL`)"
+#   overridable: [organisation, user]
+cloud_public if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -149,9 +231,21 @@ fires contains "cloud_public" if {
 
 # METADATA
 # title: Broad access granted
+# description: >-
+#   Administrator roles, keys and logins, and access to a repository: services.grants lists
+#   them. An unknown permission counts too.
+# related_resources:
+#   - https://attack.mitre.org/techniques/T1098/
+#   - https://kubernetes.io/docs/concepts/security/rbac-good-practices/
 # custom:
-#   id: access_grant
-fires contains "access_grant" if {
+#   severity: high
+#   decision: ask
+#   harm: hold
+#   tags: [essential, OWASP-ASI03, ATTACK-T1098, SOC2-CC6.1]
+#   message: "This grants administrator rights or hands out a credential: {command}"
+#   remediation: name the one permission that is needed, on the one resource, and let a person grant it
+#   overridable: [organisation, user]
+access_grant if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -163,9 +257,18 @@ fires contains "access_grant" if {
 
 # METADATA
 # title: DNS record changed
+# related_resources:
+#   - https://attack.mitre.org/techniques/T1584/002/
+#   - https://www.rfc-editor.org/rfc/rfc2136
 # custom:
-#   id: dns_change
-fires contains "dns_change" if {
+#   severity: high
+#   decision: ask
+#   harm: outward
+#   tags: [OWASP-ASI02, ATTACK-T1584.002, SOC2-CC8.1]
+#   message: "This changes where a DNS name points, for everyone who uses it: {command}"
+#   remediation: show the records before and after (`dig NAME`), lower their TTL first, and let a person change them
+#   overridable: [organisation, user]
+dns_change if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,6 +1,6 @@
 package reviewer.rewriting_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 import data.reviewer.rewriting
 
@@ -35,7 +35,7 @@ test_planned[name] if {
 		"production": {"command": {"sub": ["destroy"], "flags": ["-var-file=prod.tfvars"]}, "patch": {}, "fires": {"api_delete", "infrastructure_delete"}},
 		"a tool without plans": {"command": {"name": "pulumi", "sub": ["destroy"]}, "patch": {}, "fires": {"api_delete", "infrastructure_delete"}},
 	}
-	ids := fired.fires with input as _destroyed(case.command, case.patch)
+	ids := firing.ids with input as _destroyed(case.command, case.patch)
 	case.fires == ids & {"infrastructure_plan", "infrastructure_delete", "api_delete"}
 }
 
@@ -59,7 +59,7 @@ test_no_plan_as_the_settings_say if {
 
 test_plan_that_has_happened_or_is_no_destruction[name] if {
 	some name, patch in {"has happened": {"phase": "post"}, "no signal": {"action": {"signals": []}}}
-	ids := fired.fires with input as object.union(_destroyed({"sub": ["destroy"]}, {}), patch)
+	ids := firing.ids with input as object.union(_destroyed({"sub": ["destroy"]}, {}), patch)
 	not "infrastructure_plan" in ids
 }
 
@@ -71,7 +71,7 @@ test_unplanned[name] if {
 		"no rule": {"rules": object.union(data.reviewer.rules, {"disabled": ["infrastructure_plan"]})},
 	}
 	given_data := object.union({"rewrite": data.reviewer.rewrite, "rules": data.reviewer.rules}, reviewer)
-	ids := fired.fires with input as _destroyed({"sub": ["destroy"]}, {})
+	ids := firing.ids with input as _destroyed({"sub": ["destroy"]}, {})
 		with data.reviewer.rewrite as given_data.rewrite
 		with data.reviewer.rules as given_data.rules
 	ids & {"infrastructure_plan", "infrastructure_delete"} == {"infrastructure_delete"}

@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 _ended(patch) := _ended_with([], patch)
@@ -40,7 +40,7 @@ test_services[name] if {
 		"only words, of rows": {"effect": {"kind": "process", "object": "rows", "target": "flagctl"}, "fires": set()},
 		"a container": {"effect": {"kind": "process", "target": "web"}, "fires": set()},
 	}
-	ids := fired.fires with input as _ended(case.effect)
+	ids := firing.ids with input as _ended(case.effect)
 	case.fires == ids & _service_rules
 }
 
@@ -50,18 +50,18 @@ test_contexts[name] if {
 		"a cluster": {"target": "kubernetes", "fires": set()},
 		"a service": {"target": "cloudctl", "fires": {"api_delete"}},
 	}
-	ids := fired.fires with input as _ended_with(["--context=kind-shop"], {"target": case.target})
+	ids := firing.ids with input as _ended_with(["--context=kind-shop"], {"target": case.target})
 	case.fires == ids & _service_rules
 }
 
 test_services_by_the_type_of_the_action if {
-	ids := fired.fires with input as object.union(_ended({"object": "project"}), {"action": {"types": ["file_read"]}})
+	ids := firing.ids with input as object.union(_ended({"object": "project"}), {"action": {"types": ["file_read"]}})
 	ids & _service_rules == set()
 }
 
 test_words_that_have_been_said if {
 	doc := _ended({"kind": "process", "object": "toggle", "target": "flagctl"})
-	ids := fired.fires with input as object.union(doc, {"phase": "post"})
+	ids := firing.ids with input as object.union(doc, {"phase": "post"})
 	ids & _service_rules == set()
 }
 
@@ -81,12 +81,12 @@ test_unseen_changes[name] if {
 		"signals": object.get(case, "signals", ["confirmation_skipped"]),
 		"effects": [e],
 	}})
-	ids := fired.fires with input as object.union(doc, object.filter(case, ["phase"]))
+	ids := firing.ids with input as object.union(doc, object.filter(case, ["phase"]))
 	got := "infrastructure_apply" in ids
 	case.fires == got
 }
 
 test_services_that_have_ended if {
-	ids := fired.fires with input as object.union(_ended({"object": "project"}), {"phase": "post"})
+	ids := firing.ids with input as object.union(_ended({"object": "project"}), {"phase": "post"})
 	ids & _service_rules == set()
 }

@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 _daemon(case) := given.call({"action": {
@@ -34,7 +34,7 @@ test_daemon[name] if {
 		"what is not a volume, of production": {"signals": [], "operands": ["shop_prod"], "fires": set()},
 		"what is not a volume, pruned": {"signals": [], "effect": {"verb": "prune"}, "fires": set()},
 	}
-	ids := fired.fires with input as _daemon(case)
+	ids := firing.ids with input as _daemon(case)
 	case.fires == ids & _container_rules
 }
 
@@ -58,7 +58,7 @@ test_cluster[name] if {
 		"of this machine, secretly": {"flags": ["--context=kind-shop", "--server-print=false"], "kind": "namespace", "fires": set()},
 		"a namespace of that name": {"flags": ["-n=kind-shop"], "kind": "pod", "fires": {"api_delete", "container_wipe"}},
 	}
-	ids := fired.fires with input as _cluster(case.flags, case.kind)
+	ids := firing.ids with input as _cluster(case.flags, case.kind)
 	case.fires == ids & _container_rules
 }
 
@@ -67,11 +67,11 @@ test_what_has_changed[name] if {
 		"pruned": _daemon({"effect": {"verb": "prune"}}),
 		"of a cluster": _cluster([], "namespace"),
 	}
-	ids := fired.fires with input as object.union(doc, {"phase": "post"})
+	ids := firing.ids with input as object.union(doc, {"phase": "post"})
 	ids & _container_rules == set()
 }
 
 test_daemon_that_has_changed if {
-	ids := fired.fires with input as object.union(_daemon({"operands": ["shop_prod"]}), {"phase": "post"})
+	ids := firing.ids with input as object.union(_daemon({"operands": ["shop_prod"]}), {"phase": "post"})
 	ids & _container_rules == set()
 }

@@ -1,12 +1,25 @@
-package reviewer.fired
+package reviewer.families.database
 
 import data.reviewer.effects
 
 # METADATA
 # title: Destructive database operation
+# description: >-
+#   Tables are dropped or emptied, or rows changed without a condition, in a database that
+#   is remote or cannot be identified, or in any database marked as production. If the SQL is in
+#   a program's code and no database is known, changed rows are only asked about.
+# related_resources:
+#   - https://attack.mitre.org/techniques/T1485/
+#   - https://www.postgresql.org/docs/current/sql-rollback.html
 # custom:
-#   id: database_destructive
-fires contains "database_destructive" if {
+#   severity: critical
+#   decision: block
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC8.1]
+#   message: "This drops, empties or overwrites tables of a remote, unknown or production database: {command}"
+#   remediation: back the database up first, limit it to the rows or keys that you mean, or try it on a copy
+#   overridable: [organisation, user]
+database_destructive if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -18,11 +31,22 @@ fires contains "database_destructive" if {
 # METADATA
 # title: Irreversible database change
 # description: >-
-#   On this machine, by a tool that rebuilds the database, or in a way that loses no
-#   data but opens it to others. A person who has a backup can approve.
+#   The operations of database_destructive on this machine, or by a tool that rebuilds the
+#   database; and changes that lose no data but open the database to others.
+# related_resources:
+#   - https://www.postgresql.org/docs/current/backup-dump.html
+#   - https://www.sqlite.org/cli.html
 # custom:
-#   id: database_change
-fires contains "database_change" if {
+#   severity: high
+#   decision: ask
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC8.1]
+#   message: "This drops or rebuilds a database, or opens it to others: {command}"
+#   remediation: back up first (pg_dump, .backup), or use a database whose name marks it as a test database
+#   overridable: [organisation, user, project]
+database_change if {
+	# On this machine, by a tool that rebuilds the database, or in a way that loses no data but opens
+	# it to others. A person who has a backup can approve.
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -35,9 +59,21 @@ fires contains "database_change" if {
 
 # METADATA
 # title: Schema synchronization that accepts data loss
+# description: >-
+#   A tool that keeps a database in line with its schema is told to continue even if data is
+#   lost. The project's configuration determines which database that is; it may be a shared one.
+# related_resources:
+#   - https://www.prisma.io/docs/orm/reference/prisma-cli-reference
+#   - https://attack.mitre.org/techniques/T1485/
 # custom:
-#   id: database_forced
-fires contains "database_forced" if {
+#   severity: critical
+#   decision: block
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC8.1]
+#   message: "This rebuilds a database and accepts data loss in advance: {command}"
+#   remediation: show a migration first (`prisma migrate dev --create-only`, `drizzle-kit generate`), or use a test database on this machine
+#   overridable: [organisation, user, project]
+database_forced if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -48,9 +84,19 @@ fires contains "database_forced" if {
 
 # METADATA
 # title: Code run by a database server
+# description: The code has the rights of the server, not those of the database user.
+# related_resources:
+#   - https://www.postgresql.org/docs/current/sql-copy.html
+#   - https://attack.mitre.org/techniques/T1505/001/
 # custom:
-#   id: database_code
-fires contains "database_code" if {
+#   severity: critical
+#   decision: ask
+#   harm: foreign_code
+#   tags: [OWASP-ASI05, ATTACK-T1505, ATTACK-T1059, SOC2-CC6.8]
+#   message: "This runs code outside SQL on a database server, or loads it there: {command}"
+#   remediation: "run the program yourself and load its result (\\copy, LOAD DATA LOCAL)"
+#   overridable: [organisation, user]
+database_code if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -61,9 +107,16 @@ fires contains "database_code" if {
 
 # METADATA
 # title: Rows deleted or changed
+# related_resources:
+#   - https://www.postgresql.org/docs/current/sql-begin.html
 # custom:
-#   id: database_rows
-fires contains "database_rows" if {
+#   severity: low
+#   decision: warn
+#   tags: [OWASP-ASI02, ATTACK-T1565]
+#   message: "This deletes or changes the rows that match a condition: {command}"
+#   remediation: check the rows first with a SELECT on the same condition, and change them between BEGIN and COMMIT
+#   overridable: [organisation, user, project]
+database_rows if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -74,9 +127,20 @@ fires contains "database_rows" if {
 
 # METADATA
 # title: Unread script run against a database
+# description: >-
+#   The script comes from a file or command whose text is not known in advance and is not
+#   under version control. It can drop tables just like a statement on the command line.
+# related_resources:
+#   - https://www.postgresql.org/docs/current/app-psql.html
 # custom:
-#   id: database_unseen
-fires contains "database_unseen" if {
+#   severity: high
+#   decision: ask
+#   harm: unread
+#   tags: [OWASP-ASI02, ATTACK-T1485, SOC2-CC8.1]
+#   message: "This runs a database script that cannot be read in advance: {command}"
+#   remediation: name the script file itself so that it can be read, commit it first, or try it on a database whose name marks it as a test database
+#   overridable: [organisation, user, project]
+database_unseen if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 _sql(patch) := given.call({"action": {"types": ["system_command"], "effects": [object.union(
@@ -56,24 +56,24 @@ _database_cases := {
 
 test_database[name] if {
 	some name, case in _database_cases
-	ids := fired.fires with input as _sql(case.effect)
+	ids := firing.ids with input as _sql(case.effect)
 	case.fires == ids & _database_rules
 }
 
 test_database_that_has_happened if {
-	ids := fired.fires with input as object.union(_sql({}), {"phase": "post"})
+	ids := firing.ids with input as object.union(_sql({}), {"phase": "post"})
 	ids & _database_rules == set()
 }
 
 test_database_whatever_has_happened[name] if {
 	some name, case in _database_cases
-	ids := fired.fires with input as object.union(_sql(case.effect), {"phase": "post"})
+	ids := firing.ids with input as object.union(_sql(case.effect), {"phase": "post"})
 	ids & _database_rules == set()
 }
 
 # The type means that a database changes as a whole; rows do not count.
 test_database_by_the_type_of_the_action[name] if {
 	some name, case in _database_cases
-	ids := fired.fires with input as object.union(_sql(case.effect), {"action": {"types": ["file_read"]}})
+	ids := firing.ids with input as object.union(_sql(case.effect), {"action": {"types": ["file_read"]}})
 	case.fires & {"database_rows", "database_unseen"} == ids & _database_rules
 }

@@ -1,13 +1,19 @@
-package reviewer.fired
+package reviewer.families.execution
 
 import data.reviewer.scores
 
 # METADATA
 # title: Action that could not be analysed
 # description: An unknown target has a rule of its own.
+# related_resources: ["https://www.gnu.org/software/bash/manual/bash.html"]
 # custom:
-#   id: not_understood
-fires contains "not_understood" if {
+#   severity: high
+#   decision: ask
+#   harm: unread
+#   tags: [essential, OWASP-ASI05, ATTACK-T1027, SOC2-CC7.2]
+#   message: "Part of this could not be analysed in advance ({opaque}), so it is treated as risky."
+#   remediation: split it into plain commands, one at a time
+not_understood if {
 	"not_understood" in input.facts
 	input.phase == "pre"
 	some o in input.action.opaque
@@ -16,10 +22,17 @@ fires contains "not_understood" if {
 
 # METADATA
 # title: Unknown tool where nobody can be asked
-# description: Only if tools.unknown is block.
+# description: Describe the tool in a row in tools/, or allow such tools with tools.unknown.
 # custom:
-#   id: unknown_tool
-fires contains "unknown_tool" if {
+#   severity: high
+#   decision: block
+#   harm: unread
+#   tags: [OWASP-ASI02, SOC2-CC6.8]
+#   message: "Nothing is known about what the tool {tool} does, and nobody can be asked in this mode."
+#   remediation: use a known tool such as the shell or the file tools, or ask the user to describe this one in the policy
+#   overridable: [organisation, user]
+unknown_tool if {
+	# Only if tools.unknown is block.
 	"not_understood" in input.facts
 	input.phase == "pre"
 	data.reviewer.tools.unknown == "block"
@@ -31,12 +44,20 @@ fires contains "unknown_tool" if {
 # METADATA
 # title: Harmful command passed to an unknown program
 # description: >-
-#   It is not known whether it runs the command. What other rules stop when it is
-#   certain counts here: loss outside the scope, changes to the machine, files that
-#   are sent away.
+#   A program that has no row in programs/ is given a harmful command as an argument, and may
+#   run it. A row for the program specifies whether it does.
+# related_resources: ["https://attack.mitre.org/techniques/T1202/"]
 # custom:
-#   id: possible_command
-fires contains "possible_command" if {
+#   severity: high
+#   decision: ask
+#   harm: unread
+#   tags: [essential, OWASP-ASI05, ATTACK-T1202, SOC2-CC6.8]
+#   message: "This passes a harmful command to an unknown program, which may run it: {command}"
+#   remediation: run that command directly so that it can be judged; do not pass it to another program
+#   overridable: [organisation, user]
+possible_command if {
+	# It is not known whether it runs the command. What other rules stop when it is certain counts
+	# here: loss outside the scope, changes to the machine, files that are sent away.
 	input.phase == "pre"
 	_harm_is_possible
 	not _only_tried
@@ -105,9 +126,21 @@ _private(e) if {
 
 # METADATA
 # title: Code from this session that would be held up as a call
+# description: >-
+#   Code is judged when it is written, by the rules that apply to calls. A program that may
+#   run such a file (a test or task runner, an interpreter, a build) is asked about
+#   until the user approves it, and again when the file does something else. Rules in code.by_name count
+#   only if the call names the file.
+# related_resources: ["https://attack.mitre.org/techniques/T1059/"]
 # custom:
-#   id: written_code
-fires contains "written_code" if {
+#   severity: high
+#   decision: ask
+#   harm: foreign_code
+#   tags: [essential, OWASP-ASI05, ATTACK-T1059, SOC2-CC6.8]
+#   message: "This may run code from this session that would be held up if it were a call of its own: {written}"
+#   remediation: remove the harmful part from that file, or run only code that does not load it
+#   overridable: [organisation, user]
+written_code if {
 	"inherits" in input.facts
 	input.phase == "pre"
 	count(objectionable_code) > 0

@@ -1,6 +1,6 @@
 package reviewer.execution_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 # An unknown tool runs if a person can be asked about it, or if the policy allows it.
@@ -18,7 +18,7 @@ test_unknown_tool[name] if {
 		"event": {"mode": object.get(case, "mode", "alone")},
 		"action": {"types": ["unknown"], "opaque": object.get(case, "opaque", [{"reason": "tool"}])},
 	})
-	got := "unknown_tool" in fired.fires with input as doc
+	got := "unknown_tool" in firing.ids with input as doc
 		with data.reviewer.unattended_modes as ["alone"]
 		with data.reviewer.tools.unknown as object.get(case, "unknown", "block")
 	got == case.want
@@ -66,7 +66,7 @@ test_possible_command[name] if {
 			"possible_signals": object.get(case, "signals", []),
 		},
 	})
-	got := "possible_command" in fired.fires with input as doc
+	got := "possible_command" in firing.ids with input as doc
 	got == case.want
 }
 
@@ -85,6 +85,6 @@ test_written_code_that_a_test_comes_upon[name] if {
 		"commands": case.commands,
 		"inherits": [{"path": "./tests/test_a.py", "rules": case.rules, "named": true}],
 	}})
-	ids := fired.fires with input as object.union(doc, {"facts": ["inherits"]})
+	ids := firing.ids with input as object.union(doc, {"facts": ["inherits"]})
 	case.fires == count({"written_code"} & ids)
 }

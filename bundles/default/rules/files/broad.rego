@@ -1,13 +1,20 @@
-package reviewer.fired
+package reviewer.families.files
 
 import data.reviewer.effects
 
 # METADATA
 # title: Deletion of a root, home or system directory
 # description: places.roots and places.whole list the places.
+# scope: document
+# related_resources: [https://www.gnu.org/software/coreutils/manual/html_node/rm-invocation.html]
 # custom:
-#   id: delete_broad
-fires contains "delete_broad" if {
+#   severity: critical
+#   decision: block
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
+#   message: "This destroys {deleted}: a root, home or system directory, or a folder that contains the workspace."
+#   remediation: name the one directory inside the workspace that you want to delete
+delete_broad if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -15,12 +22,8 @@ fires contains "delete_broad" if {
 	_goes_or_opens(e)
 }
 
-# METADATA
-# title: Deletion of a root, home or system directory
-# description: The workspace or a system directory is deleted as a whole.
-# custom:
-#   id: delete_broad
-fires contains "delete_broad" if {
+# The workspace or a system directory is deleted as a whole.
+delete_broad if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,16 +1,22 @@
-package reviewer.fired
+package reviewer.families.files
 
 import data.reviewer.scores
 
 # METADATA
 # title: Deletion of an untracked or changed file
 # description: >-
-#   git neither tracks nor ignores it, and this session did not create it; or it has
-#   uncommitted changes that this session did not make. What is moved to the trash is
-#   not lost.
+#   git neither tracks nor ignores it, and this session did not create it; or it has uncommitted
+#   changes that this session did not make. What is moved to the trash is not lost.
+# related_resources: [https://specifications.freedesktop.org/trash-spec/latest/]
 # custom:
-#   id: delete_untracked
-fires contains "delete_untracked" if {
+#   severity: medium
+#   decision: modify
+#   harm: loss
+#   tags: [OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
+#   message: "This deletes files whose content is not committed: {target}"
+#   remediation: move it to the trash (`reviewer trash FILE`), where a person can restore it
+#   overridable: [organisation, user, project]
+delete_untracked if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,12 +1,22 @@
-package reviewer.fired
+package reviewer.families.files
 
 import data.reviewer.scores
 
 # METADATA
 # title: Recursive deletion
+# description: >-
+#   Fires unless every target is in scope and recoverable: created by the session, tracked
+#   by git, or rebuilt by a tool.
+# related_resources: [https://attack.mitre.org/techniques/T1485/]
 # custom:
-#   id: prevent_recursive_deletion
-fires contains "prevent_recursive_deletion" if {
+#   severity: high
+#   decision: block
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
+#   message: "Recursive deletion is not allowed: {deleted} may not be recoverable."
+#   remediation: delete the files by name, move them aside, or commit them first
+#   overridable: [organisation, user]
+prevent_recursive_deletion if {
 	"deletes_recursive" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -49,9 +59,17 @@ _can_be_got_back(e) if {
 
 # METADATA
 # title: Deletion outside the workspace
+# scope: document
+# related_resources: [https://attack.mitre.org/techniques/T1485/]
 # custom:
-#   id: delete_outside_scope
-fires contains "delete_outside_scope" if {
+#   severity: high
+#   decision: block
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC6.1]
+#   message: "This deletes {deleted_outside}, which is outside the workspace {workspace}."
+#   remediation: delete only inside the workspace, or ask the user to do it
+#   overridable: [organisation, user]
+delete_outside_scope if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	input.session.workspace != ""
@@ -68,9 +86,16 @@ fires contains "delete_outside_scope" if {
 # METADATA
 # title: Deletion of a path outside the workspace, named in a prompt
 # description: A prompt can be forged, so this asks.
+# related_resources: [https://attack.mitre.org/techniques/T1485/]
 # custom:
-#   id: delete_named
-fires contains "delete_named" if {
+#   severity: medium
+#   decision: ask
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC6.1]
+#   message: "This deletes {deleted_outside}, which is outside the workspace {workspace} but named in a prompt."
+#   remediation: let the user check the path, or move the file to the trash (`reviewer trash FILE`)
+#   overridable: [organisation, user]
+delete_named if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -80,12 +105,8 @@ fires contains "delete_named" if {
 	not scores.own_file(e)
 }
 
-# METADATA
-# title: Deletion outside the workspace
-# description: Next to a workspace among temporary files, only what the session created may be deleted.
-# custom:
-#   id: delete_outside_scope
-fires contains "delete_outside_scope" if {
+# Next to a workspace among temporary files, only what the session created may be deleted.
+delete_outside_scope if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -122,9 +143,17 @@ _not_there(e) if {
 
 # METADATA
 # title: Deletion in a container or virtual machine
+# description: Applies to the hosts that scope.hosts lists; elsewhere it is treated like any other deletion.
+# related_resources: [https://attack.mitre.org/techniques/T1485/]
 # custom:
-#   id: delete_elsewhere
-fires contains "delete_elsewhere" if {
+#   severity: high
+#   decision: ask
+#   harm: loss
+#   tags: [OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
+#   message: "This deletes files in a container or virtual machine, where their value cannot be checked: {command}"
+#   remediation: start a fresh container (`docker run --rm IMAGE PROGRAM`), or let a person check
+#   overridable: [organisation, user, project]
+delete_elsewhere if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -135,9 +164,15 @@ fires contains "delete_elsewhere" if {
 
 # METADATA
 # title: Deletion of an unknown target
+# related_resources: [https://www.gnu.org/software/bash/manual/html_node/Shell-Parameter-Expansion.html]
 # custom:
-#   id: delete_unknown_target
-fires contains "delete_unknown_target" if {
+#   severity: high
+#   decision: ask
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
+#   message: "The target that this deletes or overwrites is only known at run time: {target}."
+#   remediation: "write the path out, or guard the variable (${name:?})"
+delete_unknown_target if {
 	"unknown_target" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 test_the_only_copy[name] if {
@@ -26,7 +26,7 @@ test_the_only_copy[name] if {
 	kept := given.effect("file_delete", {"exists": "yes", "git": "clean"}) # so that something is deleted in any case
 	e := object.union({"verb": "delete", "exists": "yes", "entry": "file", "git": "untracked"}, object.get(case, "patch", {}))
 	doc := given.action("file_deletion", [kept, given.effect(object.get(case, "kind", "file_delete"), e)])
-	ids := fired.fires with input as object.union(doc, object.filter(case, ["phase"]))
+	ids := firing.ids with input as object.union(doc, object.filter(case, ["phase"]))
 	got := "delete_untracked" in ids
 	case.fires == got
 }
@@ -43,7 +43,7 @@ test_deletion_elsewhere[name] if {
 	here := given.effect("file_delete", {"verb": "delete"})
 	there := object.union({"verb": "delete", "location": "outside", "host": "container:web"}, object.get(case, "patch", {}))
 	doc := given.action("file_deletion", [here, given.effect(object.get(case, "kind", "file_delete"), there)])
-	ids := fired.fires with input as object.union(doc, object.filter(case, ["phase"]))
+	ids := firing.ids with input as object.union(doc, object.filter(case, ["phase"]))
 	got := "delete_elsewhere" in ids
 	case.fires == got
 }
@@ -62,13 +62,13 @@ test_recursive_deletion[name] if {
 	}
 	missing := given.effect("file_delete", {"recursive": true, "exists": "no"})
 	e := given.effect("file_delete", object.union({"recursive": true}, case.patch))
-	ids := fired.fires with input as given.action("file_deletion", [missing, e])
+	ids := firing.ids with input as given.action("file_deletion", [missing, e])
 	got := "prevent_recursive_deletion" in ids
 	case.fires == got
 }
 
 test_outside_is_only_written if {
-	ids := fired.fires with input as given.action("file_deletion", [
+	ids := firing.ids with input as given.action("file_deletion", [
 		given.effect("file_delete", {"verb": "delete"}),
 		given.effect("file_write", {"location": "home"}),
 	])
@@ -84,7 +84,7 @@ test_unknown_targets[name] if {
 	}
 	unknown := {"location": "unknown", "certainty": "unknown"}
 	effects := [given.effect("file_write", unknown), given.effect("file_delete", object.union(unknown, case.patch))]
-	ids := fired.fires with input as given.action("file_deletion", effects)
+	ids := firing.ids with input as given.action("file_deletion", effects)
 	got := "delete_unknown_target" in ids
 	case.fires == got
 }

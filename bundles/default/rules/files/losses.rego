@@ -1,13 +1,23 @@
-package reviewer.fired
+package reviewer.families.files
 
 import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
 # title: Backup deleted
+# description: >-
+#   Recognises backups by name: the copies that remain when the data itself is lost. Ignores
+#   what this session created, what git tracks and what is in a temporary directory.
+# related_resources: [https://attack.mitre.org/techniques/T1490/]
 # custom:
-#   id: delete_backup
-fires contains "delete_backup" if {
+#   severity: high
+#   decision: ask
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1490, SOC2-CC7.5]
+#   message: "This deletes a backup, possibly the last copy: {deleted}"
+#   remediation: keep it until a person has checked what it contains, or move it to the trash (`reviewer trash FILE`)
+#   overridable: [organisation, user, project]
+delete_backup if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -21,9 +31,19 @@ fires contains "delete_backup" if {
 
 # METADATA
 # title: File nearly emptied
+# description: >-
+#   A tenth or less of the file's content is left, and no commit contains it. Applies to
+#   files that the session did not create or write before.
+# related_resources: [https://attack.mitre.org/techniques/T1485/]
 # custom:
-#   id: file_emptied
-fires contains "file_emptied" if {
+#   severity: high
+#   decision: ask
+#   harm: loss
+#   tags: [OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
+#   message: "{target} would lose nearly all its content, which is not committed."
+#   remediation: read it first and change only the part you mean, or commit or copy it first
+#   overridable: [organisation, user, project]
+file_emptied if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 test_backups[name] if {
@@ -22,7 +22,7 @@ test_backups[name] if {
 	}
 	e := given.effect(object.get(case, "kind", "file_delete"), object.union({"verb": "delete", "class": "backup"}, object.get(case, "patch", {})))
 	doc := given.action("file_deletion", [given.effect("file_delete", {"verb": "delete"}), e])
-	ids := fired.fires with input as object.union(doc, object.filter(case, ["phase"]))
+	ids := firing.ids with input as object.union(doc, object.filter(case, ["phase"]))
 	got := "delete_backup" in ids
 	case.fires == got
 }
@@ -49,7 +49,7 @@ test_files_that_lose_nearly_all[name] if {
 	}
 	e := given.effect("file_write", object.union({"verb": "truncate", "lost": 90}, case.patch))
 	doc := given.action("file_modification", [e])
-	ids := fired.fires with input as object.union(doc, object.filter(case, ["phase"]))
+	ids := firing.ids with input as object.union(doc, object.filter(case, ["phase"]))
 	got := "file_emptied" in ids
 	case.fires == got
 }

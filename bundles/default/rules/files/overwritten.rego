@@ -1,14 +1,27 @@
-package reviewer.fired
+package reviewer.families.files
 
 import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
 # title: Uncommitted file overwritten
-# description: By a program or a server's tool; what the agent's own editing tools write is judged by what is left (file_emptied).
+# description: >-
+#   A program or a redirection overwrites a file that is not committed and that the session
+#   has neither created nor read. Of the files that git ignores, only credentials, environment
+#   files, databases, backups and what places.data lists count.
+# scope: document
+# related_resources: [https://www.gnu.org/software/bash/manual/html_node/Redirections.html]
 # custom:
-#   id: file_overwritten
-fires contains "file_overwritten" if {
+#   severity: medium
+#   decision: ask
+#   harm: loss
+#   tags: [OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
+#   message: "This overwrites {target}, whose content is not committed."
+#   remediation: write to another name, or read the file first (`cp FILE FILE.bak` keeps a copy)
+#   overridable: [organisation, user, project]
+file_overwritten if {
+	# By a program or a server's tool; what the agent's own editing tools write is judged by what is
+	# left (file_emptied).
 	"changes_files" in input.facts
 	input.phase == "pre"
 	_program_or_server
@@ -71,12 +84,8 @@ _writes_over(e) if {
 
 _writes_over(e) if e.command < 0
 
-# METADATA
-# title: Uncommitted file overwritten
-# description: Which file is unknown, since the archive's contents are; an option overwrites without asking.
-# custom:
-#   id: file_overwritten
-fires contains "file_overwritten" if {
+# Which file is unknown, since the archive's contents are; an option overwrites without asking.
+file_overwritten if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -116,12 +125,8 @@ _read_before(e) if {
 	r.target == e.target
 }
 
-# METADATA
-# title: Uncommitted file overwritten
-# description: Each file that a pattern matches is emptied.
-# custom:
-#   id: file_overwritten
-fires contains "file_overwritten" if {
+# Each file that a pattern matches is emptied.
+file_overwritten if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -136,12 +141,19 @@ fires contains "file_overwritten" if {
 
 # METADATA
 # title: Ignored or untracked data deleted
-# description: >-
-#   Databases, and folders of files that people put there: git ignores or does not
-#   track them, and nothing can regenerate them.
+# description: Databases, and files in folders that places.data lists, where git ignores or does not track them.
+# related_resources: [https://attack.mitre.org/techniques/T1485/]
 # custom:
-#   id: delete_data
-fires contains "delete_data" if {
+#   severity: high
+#   decision: ask
+#   harm: loss
+#   tags: [OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
+#   message: "This deletes uncommitted data that cannot be regenerated: {deleted}"
+#   remediation: move it to the trash (`reviewer trash FILE`), or ask the user whether it is still needed
+#   overridable: [organisation, user, project]
+delete_data if {
+	# Databases, and folders of files that people put there: git ignores or does not track them, and
+	# nothing can regenerate them.
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,14 +1,21 @@
-package reviewer.fired
+package reviewer.families.files
 
 # METADATA
 # title: Several files moved to the same name
 # description: >-
-#   A pattern matches several files, and the destination folder does not exist: moved
-#   one by one, each takes the name of the folder and overwrites the one before. With
-#   a trailing slash or -t, which require a folder, nothing is moved at all.
+#   A pattern matches several files, and the destination folder does not exist: moved one by one, each
+#   takes the name of the folder and overwrites the one before. With a trailing slash or -t, which
+#   require a folder, nothing is moved at all.
+# related_resources: [https://www.gnu.org/software/coreutils/manual/html_node/mv-invocation.html]
 # custom:
-#   id: move_into_missing
-fires contains "move_into_missing" if {
+#   severity: high
+#   decision: block
+#   harm: loss
+#   tags: [OWASP-ASI02, ATTACK-T1485, SOC2-CC6.1]
+#   message: "The destination folder does not exist, so each file would take its name and overwrite the one before: {target}"
+#   remediation: create the folder first (`mkdir -p DIR`), check that it exists, and end its name with a slash
+#   overridable: [organisation, user, project]
+move_into_missing if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -103,12 +110,18 @@ _made_meanwhile(e) if {
 # METADATA
 # title: Unquoted brackets in a file name
 # description: >-
-#   Some projects have folders named [id] or [...slug]; without quotes the shell
-#   matches any one of the letters instead. Ranges, and a letter in both cases, are
-#   intended patterns.
+#   Some projects have folders named [id] or [...slug]; without quotes the shell matches any one of
+#   the letters instead. Ranges, and a letter in both cases, are intended patterns.
+# related_resources: [https://www.gnu.org/software/bash/manual/html_node/Pattern-Matching.html]
 # custom:
-#   id: delete_bracketed_name
-fires contains "delete_bracketed_name" if {
+#   severity: medium
+#   decision: ask
+#   harm: loss
+#   tags: [OWASP-ASI02, ATTACK-T1485, SOC2-CC6.1]
+#   message: "Without quotes, {deleted} is a pattern that matches names other than its own."
+#   remediation: put the name in single quotes
+#   overridable: [organisation, user, project]
+delete_bracketed_name if {
 	"deletes_recursive" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 _landing := {"verb": "move", "target": "/srv/shop/archive", "short": "./archive/*.md", "certainty": "glob", "exists": "no", "command": 1}
@@ -34,7 +34,7 @@ test_moves_into_what_is_missing[name] if {
 	}
 	others := [given.effect(o[0], o[1]) | some o in object.get(case, "others", [])]
 	doc := _moved(object.get(case, "patch", {}), object.get(case, "operands", ["*.md", "archive"]), object.get(case, "flags", []), others)
-	ids := fired.fires with input as object.union(doc, object.filter(case, ["phase"]))
+	ids := firing.ids with input as object.union(doc, object.filter(case, ["phase"]))
 	got := "move_into_missing" in ids
 	case.fires == got
 }
@@ -51,7 +51,7 @@ test_moves_away_to_one_name[name] if {
 	}
 	landing := object.union({"certainty": "exact", "short": "./archive"}, object.get(case, "landing", {}))
 	away := given.effect("file_delete", object.union({"verb": "move", "short": "./*.md", "certainty": "glob", "command": 1}, case.patch))
-	ids := fired.fires with input as _moved(landing, ["*.md", "archive"], [], [away])
+	ids := firing.ids with input as _moved(landing, ["*.md", "archive"], [], [away])
 	got := "move_into_missing" in ids
 	case.fires == got
 }
@@ -72,7 +72,7 @@ test_bracketed_names[name] if {
 	other := given.effect("file_delete", {"verb": "delete", "recursive": true})
 	e := object.union({"verb": "delete", "certainty": "glob", "recursive": true}, case.patch)
 	doc := given.action("file_deletion", [other, given.effect("file_delete", e)])
-	ids := fired.fires with input as object.union(doc, object.filter(case, ["phase"]))
+	ids := firing.ids with input as object.union(doc, object.filter(case, ["phase"]))
 	got := "delete_bracketed_name" in ids
 	case.fires == got
 }

@@ -1,12 +1,22 @@
-package reviewer.fired
+package reviewer.families.git
 
 import data.reviewer.scores
 
 # METADATA
 # title: Force push to a shared branch
+# description: >-
+#   git.protected lists the branches. A lease does not help where others build on the
+#   existing commits.
+# related_resources: [https://git-scm.com/docs/git-push]
 # custom:
-#   id: git_force_push_protected
-fires contains "git_force_push_protected" if {
+#   severity: critical
+#   decision: block
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC8.1]
+#   message: "This rewrites the history of a branch that others build on: {command}"
+#   remediation: revert with a new commit (`git revert COMMIT`), or push to a branch of your own and open a pull request
+#   overridable: [organisation, user]
+git_force_push_protected if {
 	"git_force_push" in input.action.signals
 	input.phase == "pre"
 	some c in input.action.commands
@@ -25,11 +35,22 @@ _pushed(spec) := trim_prefix(parts[count(parts) - 1], "refs/heads/") if {
 # METADATA
 # title: Uncommitted work discarded
 # description: >-
-#   Does not fire where nothing would be lost: there is nothing to discard, the session
-#   itself created it, git has just stashed it, or the same call copied it first.
+#   Fires if uncommitted work would be lost, or if that cannot be determined. Does not fire if
+#   the working tree is clean, if the session created the discarded files, or if git has just
+#   stashed them.
+# scope: document
+# related_resources: [https://git-scm.com/docs/git-stash]
 # custom:
-#   id: git_discard
-fires contains "git_discard" if {
+#   severity: high
+#   decision: block
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
+#   message: "This discards uncommitted work: {command}"
+#   remediation: "stash it first: `git stash push --include-untracked` (for one file: `git stash push -- FILE`), or commit it to a branch"
+#   overridable: [organisation, user, project]
+git_discard if {
+	# Does not fire where nothing would be lost: there is nothing to discard, the session itself
+	# created it, git has just stashed it, or the same call copied it first.
 	"git_discard" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -62,12 +83,8 @@ _gone_after(w) if {
 	other.command > w.command
 }
 
-# METADATA
-# title: Uncommitted work discarded
-# description: One side is checked out of a file that has changes and no conflict.
-# custom:
-#   id: git_discard
-fires contains "git_discard" if {
+# One side is checked out of a file that has changes and no conflict.
+git_discard if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -76,12 +93,8 @@ fires contains "git_discard" if {
 	not scores.step(e) in {"R0", "R1", "R2", "R3"}
 }
 
-# METADATA
-# title: Uncommitted work discarded
-# description: What is discarded is not named, so all of it may be lost.
-# custom:
-#   id: git_discard
-fires contains "git_discard" if {
+# What is discarded is not named, so all of it may be lost.
+git_discard if {
 	"git_discard" in input.action.signals
 	input.phase == "pre"
 	not _discards

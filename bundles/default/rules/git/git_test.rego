@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 _git(signals, commands, effects) := given.call({"action": {"types": ["file_modification"], "signals": signals, "commands": commands, "effects": effects}})
@@ -23,7 +23,7 @@ test_work_that_is_thrown_away[name] if {
 	}
 	e := given.effect("file_write", object.union({"verb": "discard"}, case.patch))
 	doc := _git(object.get(case, "signals", ["git_discard"]), [], [e])
-	ids := fired.fires with input as object.union(doc, object.filter(case, ["phase"]))
+	ids := firing.ids with input as object.union(doc, object.filter(case, ["phase"]))
 	got := "git_discard" in ids
 	case.fires == got
 }

@@ -1,22 +1,29 @@
-package reviewer.fired
+package reviewer.families.git
 
 # METADATA
 # title: Repository pushed to a new remote
+# description: >-
+#   A push to a URL or remote that is new to the repository or that nothing was fetched from, or
+#   a change of a remote's URL.
+# scope: document
+# related_resources: ["https://attack.mitre.org/techniques/T1567/001/"]
 # custom:
-#   id: git_remote_new
-fires contains "git_remote_new" if {
+#   severity: high
+#   decision: ask
+#   harm: exposure
+#   tags: [OWASP-ASI03, ATLAS-AML.T0086, ATTACK-T1567, SOC2-CC6.7]
+#   message: "This sends the repository, now or with the next push, to a location that was not one of its remotes: {command}"
+#   remediation: push to the existing remote, or let the user add the other one
+#   overridable: [organisation, user]
+git_remote_new if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
 	e.object == "new remote"
 }
 
-# METADATA
-# title: Repository pushed to a new remote
-# description: A remote is pointed at another address, and later pushes go there.
-# custom:
-#   id: git_remote_new
-fires contains "git_remote_new" if {
+# A remote is pointed at another address, and later pushes go there.
+git_remote_new if {
 	"redirect" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
@@ -24,12 +31,8 @@ fires contains "git_remote_new" if {
 	e.object == "remote"
 }
 
-# METADATA
-# title: Repository pushed to a new remote
-# description: The session itself added the remote in an earlier call.
-# custom:
-#   id: git_remote_new
-fires contains "git_remote_new" if {
+# The session itself added the remote in an earlier call.
+git_remote_new if {
 	"network" in input.kinds
 	input.phase == "pre"
 	some e in input.action.effects
@@ -42,9 +45,16 @@ fires contains "git_remote_new" if {
 # METADATA
 # title: File with secrets added to version control
 # description: Git's ignore rules are overridden for the file, or for all ignored files.
+# related_resources: ["https://attack.mitre.org/techniques/T1552/001/"]
 # custom:
-#   id: git_secret_staged
-fires contains "git_secret_staged" if {
+#   severity: high
+#   decision: ask
+#   harm: exposure
+#   tags: [OWASP-ASI03, ATTACK-T1552, SOC2-CC6.1]
+#   message: "This adds a file with secrets to version control, although git ignores it: {command}"
+#   remediation: leave it out, and commit an example without values (.env.example)
+#   overridable: [organisation, user]
+git_secret_staged if {
 	"stage" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,4 +1,4 @@
-package reviewer.fired
+package reviewer.families.goals
 
 import data.reviewer.effects
 import data.reviewer.scores
@@ -6,8 +6,14 @@ import data.reviewer.scores
 # METADATA
 # title: Change to something the user wants left alone
 # custom:
-#   id: goal_left_alone
-fires contains "goal_left_alone" if {
+#   severity: high
+#   decision: block
+#   harm: forbidden
+#   tags: [essential, OWASP-ASI01, SOC2-CC6.1]
+#   message: "The user said to leave {place} alone, and this changes it: {command}"
+#   remediation: do without it, or ask the user whether that still applies
+#   overridable: [organisation, user]
+goal_left_alone if {
 	"constrained" in input.facts
 	_restrained("leave")
 }
@@ -15,8 +21,14 @@ fires contains "goal_left_alone" if {
 # METADATA
 # title: Deletion after the user said not to delete
 # custom:
-#   id: goal_no_delete
-fires contains "goal_no_delete" if {
+#   severity: high
+#   decision: block
+#   harm: forbidden
+#   tags: [essential, OWASP-ASI01, SOC2-CC6.1]
+#   message: "The user said not to delete anything here: {command}"
+#   remediation: leave it, or ask the user whether that still applies
+#   overridable: [organisation, user]
+goal_no_delete if {
 	"constrained" in input.facts
 	_restrained("no_delete")
 	some e in input.action.effects
@@ -26,9 +38,16 @@ fires contains "goal_no_delete" if {
 
 # METADATA
 # title: Change after the user said not to change anything
+# description: Temporary files and the agent's own plans do not count as changes.
 # custom:
-#   id: goal_read_only
-fires contains "goal_read_only" if {
+#   severity: high
+#   decision: block
+#   harm: forbidden
+#   tags: [essential, OWASP-ASI01, SOC2-CC6.1]
+#   message: "The user said not to change anything, and this makes a change: {command}"
+#   remediation: say what you would change, and let the user decide
+#   overridable: [organisation, user]
+goal_read_only if {
 	"constrained" in input.facts
 	_restrained("read_only")
 	_changes_something
@@ -36,9 +55,16 @@ fires contains "goal_read_only" if {
 
 # METADATA
 # title: Change during a freeze
+# description: During a freeze, nothing that others can see may change, such as branches, services or databases.
 # custom:
-#   id: goal_freeze
-fires contains "goal_freeze" if {
+#   severity: critical
+#   decision: block
+#   harm: forbidden
+#   tags: [essential, OWASP-ASI01, SOC2-CC8.1]
+#   message: "The user announced a freeze, and this changes something that others see: {command}"
+#   remediation: prepare the change on a branch of your own, and let the user decide when to release it
+#   overridable: [organisation, user]
+goal_freeze if {
 	"constrained" in input.facts
 	_restrained("freeze")
 	some e in input.action.effects
@@ -48,8 +74,14 @@ fires contains "goal_freeze" if {
 # METADATA
 # title: Change although the user asked for a plan
 # custom:
-#   id: goal_plan_only
-fires contains "goal_plan_only" if {
+#   severity: medium
+#   decision: ask
+#   harm: forbidden
+#   tags: [OWASP-ASI01, SOC2-CC8.1]
+#   message: "The user asked only for a plan, and this changes something: {command}"
+#   remediation: say what you would do, and wait for the user's approval
+#   overridable: [organisation, user, project]
+goal_plan_only if {
 	"constrained" in input.facts
 	_restrained("plan_only")
 	_changes_something
@@ -58,8 +90,14 @@ fires contains "goal_plan_only" if {
 # METADATA
 # title: Publication after the user said to keep it local
 # custom:
-#   id: goal_local
-fires contains "goal_local" if {
+#   severity: high
+#   decision: block
+#   harm: forbidden
+#   tags: [OWASP-ASI01, SOC2-CC6.7]
+#   message: "The user said not to push, publish or deploy anything: {command}"
+#   remediation: commit it here, and let the user send it
+#   overridable: [organisation, user]
+goal_local if {
 	"constrained" in input.facts
 	_restrained("local")
 	some e in input.action.effects
@@ -68,9 +106,18 @@ fires contains "goal_local" if {
 
 # METADATA
 # title: Action far beyond the request
+# description: >-
+#   The user asked to look, explain, fix or test, but this deletes a resource, empties a
+#   database, publishes something, or rewrites shared history.
 # custom:
-#   id: goal_disproportion
-fires contains "goal_disproportion" if {
+#   severity: high
+#   decision: ask
+#   harm: loss
+#   tags: [essential, OWASP-ASI01, OWASP-ASI02, SOC2-CC7.2]
+#   message: "This goes far beyond what the user asked for, and it cannot be undone: {command}"
+#   remediation: say why it is needed and let the user decide
+#   overridable: [organisation, user]
+goal_disproportion if {
 	"goal" in input.facts
 	"changes" in input.facts
 	input.phase == "pre"
@@ -117,9 +164,17 @@ _harms contains "git_data_delete" if effects.loses_repository
 
 # METADATA
 # title: Mass deletion in one session
+# description: The session has already deleted session.max_deleted files or more that it did not create, and this call deletes another.
 # custom:
-#   id: mass_deletion
-fires contains "mass_deletion" if {
+#   severity: high
+#   decision: ask
+#   harm: loss
+#   unattended: allow
+#   tags: [OWASP-ASI02, SOC2-CC7.2]
+#   message: "This session has deleted {deletions} files that it did not create."
+#   remediation: commit the current state, list what else has to be deleted, and let the user check
+#   overridable: [organisation, user, project]
+mass_deletion if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	input.session.deleted >= data.reviewer.session.max_deleted

@@ -4,7 +4,7 @@
 # scope: package
 package reviewer.goals_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 _restrained(kind, effect) := given.call({
@@ -20,7 +20,7 @@ _push := given.request({"egress": true, "verb": "send", "target": "origin", "rev
 
 _gone := {"kind": "system_call", "verb": "wipe", "object": "volume", "target": "x", "certainty": "exact", "reversibility": "R4", "command": 0}
 
-_said(doc) := {id | some id in fired.fires with input as doc; startswith(id, "goal_")}
+_said(doc) := {id | some id in firing.ids with input as doc; startswith(id, "goal_")}
 
 _rules := {
 	"leave": "goal_left_alone", "no_delete": "goal_no_delete", "read_only": "goal_read_only",
@@ -126,7 +126,7 @@ test_disproportion_by_the_settings if {
 	doc := _asked(["deploy"], ["git_clean"], {})
 	_said(doc) == set()
 	goals := {"harmless": ["deploy"], "disproportionate": ["git_clean"]}
-	ids := fired.fires with input as doc with data.reviewer.goals as goals
+	ids := firing.ids with input as doc with data.reviewer.goals as goals
 	"goal_disproportion" in ids
 }
 
@@ -139,6 +139,6 @@ test_mass_deletion[name] if {
 		"over": {"deleted": 25, "effect": _delete, "phase": "post", "fires": false},
 	}
 	doc := given.call({"phase": case.phase, "session": {"deleted": case.deleted}, "action": {"effects": [case.effect]}})
-	ids := fired.fires with input as doc
+	ids := firing.ids with input as doc
 	ids & {"mass_deletion"} == {"mass_deletion" | case.fires}
 }

@@ -1,13 +1,22 @@
-package reviewer.fired
+package reviewer.families.guard
 
 import data.reviewer.scores
 
 # METADATA
 # title: Agent instructions changed
-# description: Files that decide what agents may do belong to guard_tampering.
+# description: >-
+#   Instructions, commands, skills and sub-agents. All later sessions follow these files,
+#   including those of other people.
+# related_resources: ["https://genai.owasp.org/"]
 # custom:
-#   id: agent_instructions
-fires contains "agent_instructions" if {
+#   severity: medium
+#   decision: warn
+#   tags: [OWASP-ASI06, ATLAS-AML.T0080, SOC2-CC8.1]
+#   message: "This changes the instructions that coding agents follow in every later session: {target}"
+#   remediation: write only what the user asked for, and show them the lines
+#   overridable: [organisation, user, project]
+agent_instructions if {
+	# Files that decide what agents may do belong to guard_tampering.
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -24,9 +33,19 @@ _empty_folder(e) if {
 
 # METADATA
 # title: Client settings changed in another folder
+# description: >-
+#   Settings that a client reads that is started in that folder, such as another checkout. Copies of the session's own
+#   settings are left out.
+# related_resources: ["https://attack.mitre.org/techniques/T1562/"]
 # custom:
-#   id: agent_settings_elsewhere
-fires contains "agent_settings_elsewhere" if {
+#   severity: high
+#   decision: ask
+#   harm: hold
+#   tags: [OWASP-ASI10, ATLAS-AML.T0081, SOC2-CC8.1]
+#   message: "This changes the settings with which an agent works in another folder: {target}"
+#   remediation: tell the user which settings the agents there would get, and why
+#   overridable: [organisation, user]
+agent_settings_elsewhere if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -48,9 +67,19 @@ _copied(e) if {
 
 # METADATA
 # title: CI check weakened
+# description: >-
+#   A workflow is deleted, or changed so that failures pass, outsiders get rights, or checks
+#   are skipped.
+# related_resources: ["https://docs.github.com/en/actions/security-for-github-actions", "https://owasp.org/www-project-top-10-ci-cd-security-risks/"]
 # custom:
-#   id: ci_weakened
-fires contains "ci_weakened" if {
+#   severity: high
+#   decision: ask
+#   harm: hold
+#   tags: [OWASP-ASI10, ATTACK-T1562, SOC2-CC8.1]
+#   message: "This weakens or removes a CI check: {target}"
+#   remediation: fix what the check finds; the owner of the pipeline decides what it checks
+#   overridable: [organisation, user]
+ci_weakened if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -71,9 +100,19 @@ _weakens(e) if {
 
 # METADATA
 # title: Audit traces removed
+# description: >-
+#   Applies to the activity records that guard.traces lists, such as shell histories, logins and
+#   the audit log.
+# related_resources: ["https://attack.mitre.org/techniques/T1070/"]
 # custom:
-#   id: trace_removal
-fires contains "trace_removal" if {
+#   severity: critical
+#   decision: block
+#   harm: guard
+#   tags: [essential, OWASP-ASI10, ATTACK-T1070, SOC2-CC7.2]
+#   message: "This empties or replaces a record of what was done on this machine: {target}"
+#   remediation: leave the records alone; if a disk is full, name the large file to the user
+#   overridable: [organisation, user]
+trace_removal if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

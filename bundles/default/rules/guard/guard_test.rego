@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 test_checks_of_the_build[name] if {
@@ -16,7 +16,7 @@ test_checks_of_the_build[name] if {
 	}
 	patch := object.union({"class": "ci_config"}, object.filter(case, ["class", "ledger"]))
 	effects := [given.effect(case.kind, patch), given.effect("file_write", {})]
-	ids := fired.fires with input as given.call({"action": {"effects": effects, "detected": object.get(case, "detected", {})}})
+	ids := firing.ids with input as given.call({"action": {"effects": effects, "detected": object.get(case, "detected", {})}})
 	got := "ci_weakened" in ids
 	case.fires == got
 }
@@ -31,7 +31,7 @@ test_what_takes_from_a_record[name] if {
 		"read": {"kind": "file_read", "verb": "read", "fires": false},
 	}
 	e := given.effect(case.kind, {"verb": case.verb, "target": "/var/log/audit/audit.log", "short": "/var/log/audit/audit.log"})
-	ids := fired.fires with input as given.action("file_modification", [e, given.effect("file_write", {})])
+	ids := firing.ids with input as given.action("file_modification", [e, given.effect("file_write", {})])
 	got := "trace_removal" in ids
 	case.fires == got
 }
@@ -43,7 +43,7 @@ test_folders_of_agents[name] if {
 		"written": {"verb": "write", "command": "mkdir", "fires": true},
 	}
 	e := given.effect("file_write", {"class": "agent_config", "verb": case.verb, "command": 0})
-	ids := fired.fires with input as given.call({"action": {"effects": [e], "commands": [{"name": case.command}]}})
+	ids := firing.ids with input as given.call({"action": {"effects": [e], "commands": [{"name": case.command}]}})
 	got := "agent_instructions" in ids
 	case.fires == got
 }
@@ -56,7 +56,7 @@ test_settings_elsewhere[name] if {
 	}
 	e := given.effect("file_write", {"class": "agent_config", "guard": "elsewhere", "command": 0})
 	from := given.effect("file_read", {"class": case.from, "certainty": "exact", "location": "inside", "command": 0})
-	ids := fired.fires with input as given.call({"facts": ["changes_files"], "action": {"effects": [e, from], "commands": [{"name": case.command}]}})
+	ids := firing.ids with input as given.call({"facts": ["changes_files"], "action": {"effects": [e, from], "commands": [{"name": case.command}]}})
 	got := "agent_settings_elsewhere" in ids
 	case.fires == got
 }

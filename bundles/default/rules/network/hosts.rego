@@ -1,13 +1,23 @@
-package reviewer.fired
+package reviewer.families.network
 
 import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
 # title: Upload to a public drop host
+# description: >-
+#   Covers paste sites, file drops, request catchers and tunnels: hosts.drops lists them. Data uploaded
+#   there can no longer be controlled.
+# related_resources: ["https://attack.mitre.org/techniques/T1567/"]
 # custom:
-#   id: drop_host
-fires contains "drop_host" if {
+#   severity: critical
+#   decision: block
+#   harm: exposure
+#   tags: [essential, OWASP-ASI03, ATLAS-AML.T0086, ATTACK-T1567, SOC2-CC6.7]
+#   message: "This sends data to {host}, which accepts data from anyone and may show it to anyone: {command}"
+#   remediation: leave the file in the workspace, and tell the user where it is
+#   overridable: [organisation, user]
+drop_host if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	_host_among(data.reviewer.hosts.drops)
@@ -26,9 +36,19 @@ _carries(e) if {
 
 # METADATA
 # title: Cloud metadata service queried
+# description: >-
+#   The service gives the machine's own credentials to any program that asks; hosts.metadata
+#   lists its addresses.
+# related_resources: ["https://attack.mitre.org/techniques/T1552/005/"]
 # custom:
-#   id: metadata_service
-fires contains "metadata_service" if {
+#   severity: high
+#   decision: ask
+#   harm: exposure
+#   tags: [essential, OWASP-ASI03, ATLAS-AML.T0055, ATTACK-T1552, SOC2-CC6.1]
+#   message: "This queries the cloud's metadata service, which hands out the machine's credentials: {command}"
+#   remediation: use the cloud's own command line (`aws sts get-caller-identity`), which shows no credential
+#   overridable: [organisation, user]
+metadata_service if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	_host_among(data.reviewer.hosts.metadata)

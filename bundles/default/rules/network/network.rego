@@ -1,12 +1,18 @@
-package reviewer.fired
+package reviewer.families.network
 
 import data.reviewer.effects
 
 # METADATA
 # title: External network request
+# related_resources: ["https://attack.mitre.org/techniques/T1071/"]
 # custom:
-#   id: warn_external_network
-fires contains "warn_external_network" if {
+#   severity: low
+#   decision: warn
+#   tags: [essential, OWASP-ASI02, ATTACK-T1071, SOC2-CC6.7]
+#   message: "External network request to {host}."
+#   remediation: use what is already on this machine, or a host that the policy lists in hosts.known
+#   overridable: [organisation, user, project]
+warn_external_network if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 _sent(patch) := given.request(object.union({"verb": "send", "egress": true}, patch))
@@ -24,7 +24,7 @@ test_what_takes_a_whole_home_along[name] if {
 		"sent to whom is asked anyway": {"effects": [_sent({"egress": false}), _taken_along({})], "fires": false},
 		"to this machine": {"effects": [_sent({"loopback": true}), given.request({}), _taken_along({})], "fires": false},
 	}
-	ids := fired.fires with input as _uploads(case.effects, object.get(case, "signals", []))
+	ids := firing.ids with input as _uploads(case.effects, object.get(case, "signals", []))
 	got := "upload_broad" in ids
 	case.fires == got
 }
@@ -37,7 +37,7 @@ test_what_goes_out_from_outside[name] if {
 		"written": {"effects": [_sent({}), given.effect("file_write", {"location": "home", "command": 0})], "fires": false},
 		"fetched": {"effects": [given.request({}), _taken_along({})], "fires": false},
 	}
-	ids := fired.fires with input as _uploads(case.effects, [])
+	ids := firing.ids with input as _uploads(case.effects, [])
 	got := "upload_outside" in ids
 	case.fires == got
 }
@@ -50,7 +50,7 @@ test_what_is_left_with_anybody[name] if {
 		"a file of such a name": {"effects": [given.request({}), given.effect("file_write", {"target": "/srv/shop/a?b"})], "fires": false},
 	}
 	doc := given.call({"action": {"hosts": ["paste.example"], "effects": case.effects}})
-	ids := fired.fires with input as doc with data.reviewer.hosts.drops as ["paste.example"]
+	ids := firing.ids with input as doc with data.reviewer.hosts.drops as ["paste.example"]
 	got := "drop_host" in ids
 	case.fires == got
 }

@@ -1,13 +1,19 @@
-package reviewer.fired
+package reviewer.families.network
 
 import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
 # title: Upload of a whole home directory or more
+# related_resources: ["https://attack.mitre.org/techniques/T1048/"]
 # custom:
-#   id: upload_broad
-fires contains "upload_broad" if {
+#   severity: critical
+#   decision: block
+#   harm: exposure
+#   tags: [essential, OWASP-ASI03, ATLAS-AML.T0086, ATTACK-T1048, SOC2-CC6.7]
+#   message: "This uploads a home directory, or a folder that contains the workspace, to {host}, with all secrets in it."
+#   remediation: send only the one file that is needed
+upload_broad if {
 	"network_request" in input.action.types
 	input.phase == "pre"
 	some sent in input.action.effects
@@ -21,9 +27,16 @@ fires contains "upload_broad" if {
 
 # METADATA
 # title: Upload of a file from outside the workspace
+# related_resources: ["https://attack.mitre.org/techniques/T1048/"]
 # custom:
-#   id: upload_outside
-fires contains "upload_outside" if {
+#   severity: high
+#   decision: ask
+#   harm: exposure
+#   tags: [OWASP-ASI03, ATLAS-AML.T0086, ATTACK-T1048, SOC2-CC6.7]
+#   message: "This sends files from outside the workspace {workspace} to {host}: {command}"
+#   remediation: send only files of the workspace, or let the user send it
+#   overridable: [organisation, user]
+upload_outside if {
 	"network_request" in input.action.types
 	input.phase == "pre"
 	input.session.workspace != ""

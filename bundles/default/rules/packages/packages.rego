@@ -1,13 +1,23 @@
-package reviewer.fired
+package reviewer.families.packages
 
 import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
 # title: Essential system package removed
+# description: >-
+#   Applies to the packages that packages.essential lists; in a container, packages_removed
+#   asks instead.
+# related_resources: [https://www.debian.org/doc/debian-policy/ch-binary.html]
 # custom:
-#   id: essential_removed
-fires contains "essential_removed" if {
+#   severity: critical
+#   decision: block
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
+#   message: "This removes packages that the machine needs in order to work: {command}"
+#   remediation: install what you need alongside them, in a container or an environment of the project
+#   overridable: [organisation, user]
+essential_removed if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -34,9 +44,19 @@ _essential(c) if {
 
 # METADATA
 # title: Bulk removal of system packages
+# description: >-
+#   Removes all packages, a list of packages that is only known at run time, or the base environment, or overrides a warning of the package manager.
+# scope: document
+# related_resources: [https://manpages.debian.org/stable/apt/apt-get.8.en.html]
 # custom:
-#   id: packages_removed
-fires contains "packages_removed" if {
+#   severity: high
+#   decision: ask
+#   harm: machine
+#   tags: [OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
+#   message: "This removes packages in bulk, and others may need them: {command}"
+#   remediation: name the one package that must go, and check first what is removed with it (`apt-get -s remove NAME`)
+#   overridable: [organisation, user, project]
+packages_removed if {
 	"uninstall" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
@@ -44,12 +64,8 @@ fires contains "packages_removed" if {
 	_broadly(input.action.commands[e.command])
 }
 
-# METADATA
-# title: Bulk removal of system packages
-# description: Essential packages in a container.
-# custom:
-#   id: packages_removed
-fires contains "packages_removed" if {
+# Essential packages in a container.
+packages_removed if {
 	"uninstall" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
@@ -58,12 +74,8 @@ fires contains "packages_removed" if {
 	_essential(input.action.commands[e.command])
 }
 
-# METADATA
-# title: Bulk removal of system packages
-# description: All installed packages of a language, in an environment that others may use.
-# custom:
-#   id: packages_removed
-fires contains "packages_removed" if {
+# All installed packages of a language, in an environment that others may use.
+packages_removed if {
 	input.phase == "pre"
 	some line in effects.lines
 	scores.matches(line, data.reviewer.packages.broad)
@@ -79,9 +91,15 @@ _broadly(c) if {
 
 # METADATA
 # title: System package removed
+# related_resources: [https://manpages.debian.org/stable/apt/apt-get.8.en.html]
 # custom:
-#   id: package_removed
-fires contains "package_removed" if {
+#   severity: low
+#   decision: warn
+#   tags: [OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
+#   message: "This removes a package for everyone who uses this machine: {command}"
+#   remediation: leave it if it does no harm
+#   overridable: [organisation, user, project]
+package_removed if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"

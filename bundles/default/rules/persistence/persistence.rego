@@ -1,11 +1,21 @@
-package reviewer.fired
+package reviewer.families.persistence
 
 # METADATA
 # title: Persistent code installed
-# description: persistence.classes lists the classes of files that something runs.
+# description: >-
+#   Services, timers and the like, and files that run automatically (persistence.classes lists
+#   the classes).
+# related_resources: [https://attack.mitre.org/techniques/T1546/]
 # custom:
-#   id: persistence
-fires contains "persistence" if {
+#   severity: high
+#   decision: ask
+#   harm: hold
+#   tags: [essential, OWASP-ASI10, ATTACK-T1053, ATTACK-T1546, SOC2-CC6.8]
+#   message: "This installs something that runs automatically after the session ends: {target}"
+#   remediation: show the lines to the user and let them install it
+#   overridable: [organisation, user]
+persistence if {
+	# persistence.classes lists the classes of files that something runs.
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,13 +1,22 @@
-package reviewer.fired
+package reviewer.families.platform
 
 import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
 # title: Repository made public
+# description: Anything that has been public may have been copied.
+# related_resources:
+#   - https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/managing-repository-settings/setting-repository-visibility
 # custom:
-#   id: repository_public
-fires contains "repository_public" if {
+#   severity: critical
+#   decision: block
+#   harm: exposure
+#   tags: [essential, OWASP-ASI03, ATTACK-T1567.001, SOC2-CC6.7]
+#   message: "This makes a repository public, with its entire history: {command}"
+#   remediation: check the history for secrets first, and let a person change the visibility
+#   overridable: [organisation, user]
+repository_public if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -18,9 +27,18 @@ fires contains "repository_public" if {
 
 # METADATA
 # title: Code review bypassed
+# description: A merge with administrator rights, or a change to branch protection (services.reviews).
+# related_resources:
+#   - https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches
 # custom:
-#   id: review_bypass
-fires contains "review_bypass" if {
+#   severity: high
+#   decision: ask
+#   harm: outward
+#   tags: [essential, OWASP-ASI09, ATTACK-T1562, SOC2-CC8.1]
+#   message: "This bypasses the review that the branch requires: {command}"
+#   remediation: request the review (`gh pr edit PR --add-reviewer NAME`), or let it merge once the checks pass (`gh pr merge PR --auto`)
+#   overridable: [organisation, user]
+review_bypass if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -32,9 +50,19 @@ fires contains "review_bypass" if {
 
 # METADATA
 # title: Payment or transfer of money
+# description: "A request to a payment service: services.money lists the words, services.payments the hosts."
+# related_resources:
+#   - https://docs.stripe.com/testing
+#   - https://attack.mitre.org/techniques/T1657/
 # custom:
-#   id: payment
-fires contains "payment" if {
+#   severity: high
+#   decision: ask
+#   harm: outward
+#   tags: [essential, OWASP-ASI02, ATTACK-T1657, SOC2-CC6.1]
+#   message: "This moves money, or asks a service to do so: {command}"
+#   remediation: try it against a mock on this machine or with the service's test keys, and let a person make the payment
+#   overridable: [organisation, user]
+payment if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -44,9 +72,20 @@ fires contains "payment" if {
 
 # METADATA
 # title: Message sent to people
+# description: >-
+#   E-mail, text messages and chats: services.messages lists the words, services.messengers
+#   the hosts.
+# related_resources:
+#   - https://genai.owasp.org/
 # custom:
-#   id: message_sent
-fires contains "message_sent" if {
+#   severity: medium
+#   decision: ask
+#   harm: outward
+#   tags: [OWASP-ASI09, ATTACK-T1567, SOC2-CC2.3]
+#   message: "This sends a message to people, and it cannot be undone: {command}"
+#   remediation: write the text to a file, show it, and let a person send it
+#   overridable: [organisation, user, project]
+message_sent if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 _asked(patch) := given.call({"action": {
@@ -46,7 +46,7 @@ test_platform[name] if {
 		"written to people": {"effect": {"object": "email"}, "fires": {"message_sent"}},
 		"written to people, by who is asked": {"effect": {"target": "https://hooks.slack.com/services/x"}, "fires": {"message_sent"}},
 	}
-	ids := fired.fires with input as _asked(case.effect)
+	ids := firing.ids with input as _asked(case.effect)
 	case.fires == ids & _platform_rules
 }
 
@@ -63,25 +63,25 @@ _beside_others(effect, patch) := given.call({"action": object.union(doc.action, 
 
 test_platform_of_this_machine[name] if {
 	some name, effect in _each_of_them
-	ids := fired.fires with input as _beside_others(effect, {"target": "http://localhost:3000", "loopback": true})
+	ids := firing.ids with input as _beside_others(effect, {"target": "http://localhost:3000", "loopback": true})
 	ids & _platform_rules == set()
 }
 
 # What a local program does reaches nobody.
 test_platform_of_a_program[name] if {
 	some name in {"given", "merged", "named", "off", "unseen", "paid", "written"}
-	ids := fired.fires with input as _beside_others(_each_of_them[name], {"kind": "process"})
+	ids := firing.ids with input as _beside_others(_each_of_them[name], {"kind": "process"})
 	ids & _platform_rules == set()
 }
 
 test_recovery_by_the_signal_of_an_end[name] if {
 	some name in {"off", "unseen"}
-	ids := fired.fires with input as object.union(_asked(_each_of_them[name]), {"action": {"signals": []}})
+	ids := firing.ids with input as object.union(_asked(_each_of_them[name]), {"action": {"signals": []}})
 	ids & _platform_rules == set()
 }
 
 test_platform_that_has_changed[name] if {
 	some name, effect in _each_of_them
-	ids := fired.fires with input as object.union(_asked(effect), {"phase": "post"})
+	ids := firing.ids with input as object.union(_asked(effect), {"phase": "post"})
 	ids & _platform_rules == set()
 }

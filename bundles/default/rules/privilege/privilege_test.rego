@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 test_groups_of_administrators[name] if {
@@ -17,7 +17,7 @@ test_groups_of_administrators[name] if {
 	}
 	c := object.filter({"name": "usermod", "flags": object.get(case, "flags", null), "operands": object.get(case, "operands", null)}, _given(case))
 	e := {"kind": object.get(case, "kind", "system_call"), "verb": object.get(case, "verb", "account"), "target": "anna", "certainty": "exact", "command": 0}
-	ids := fired.fires with input as given.call({"action": {"types": ["system_command"], "commands": [c], "effects": [e]}})
+	ids := firing.ids with input as given.call({"action": {"types": ["system_command"], "commands": [c], "effects": [e]}})
 	got := "admin_group" in ids
 	case.fires == got
 }
@@ -36,7 +36,7 @@ test_what_decides_over_rights[name] if {
 	}
 	more := given.effect("file_write", {"location": "outside", "target": "/opt/a"})
 	e := given.effect(object.get(case, "kind", "file_write"), object.union({"location": "system"}, case.patch))
-	ids := fired.fires with input as given.action("file_modification", [e, more])
+	ids := firing.ids with input as given.action("file_modification", [e, more])
 	got := "rights_changed" in ids
 	case.fires == got
 }

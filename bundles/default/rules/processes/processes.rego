@@ -1,12 +1,24 @@
-package reviewer.fired
+package reviewer.families.processes
 
 import data.reviewer.effects
 
 # METADATA
 # title: System service stopped
+# description: >-
+#   Applies to the services, databases and engines that processes.services lists, whether
+#   stopped as a service or killed as a process: by name, by a process ID from a process
+#   list or a file under /run, or by a port of processes.ports.
+# scope: document
+# related_resources: [https://attack.mitre.org/techniques/T1489/]
 # custom:
-#   id: service_ended
-fires contains "service_ended" if {
+#   severity: high
+#   decision: ask
+#   harm: machine
+#   tags: [OWASP-ASI02, ATTACK-T1489, SOC2-CC7.5]
+#   message: "This stops a service that others on this machine may use: {command}"
+#   remediation: start what you need as a process of your own on another port, or ask the user to stop the service
+#   overridable: [organisation, user, project]
+service_ended if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -20,12 +32,8 @@ _unit(name) if _service_name(effects.plain_service(lower(name)))
 
 _unit(name) if lower(name) in data.reviewer.processes.units
 
-# METADATA
-# title: System service stopped
-# description: As a process, by its name or by how it was found.
-# custom:
-#   id: service_ended
-fires contains "service_ended" if {
+# As a process, by its name or by how it was found.
+service_ended if {
 	"kill" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects

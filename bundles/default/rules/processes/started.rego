@@ -1,13 +1,24 @@
-package reviewer.fired
+package reviewer.families.processes
 
 import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
 # title: Processes killed, perhaps not the session's own
+# description: >-
+#   The processes are selected by a name, a port, or a process ID from a list or another source,
+#   on the command line or in code. The session may end what it started: jobs of its shell, process IDs that were
+#   reported when it started something, names and ports of what it started, and process IDs from its own files.
+# related_resources: [https://man7.org/linux/man-pages/man1/pgrep.1.html]
 # custom:
-#   id: processes_found
-fires contains "processes_found" if {
+#   severity: medium
+#   decision: ask
+#   harm: machine
+#   tags: [OWASP-ASI02, ATTACK-T1489, SOC2-CC7.5]
+#   message: "This kills processes that this session is not known to have started: {command}"
+#   remediation: keep the process ID of what you start and kill only that (`kill %1`, `kill $!`), use another port, or ask the user to stop it
+#   overridable: [organisation, user, project]
+processes_found if {
 	"kill" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
@@ -180,9 +191,17 @@ _process_words(text) := {word |
 
 # METADATA
 # title: Container killed, perhaps not the session's own
+# description: Only kills count. A stop can be undone, and removing containers is ordinary work.
+# related_resources: [https://docs.docker.com/reference/cli/docker/container/kill/]
 # custom:
-#   id: container_ended
-fires contains "container_ended" if {
+#   severity: medium
+#   decision: ask
+#   harm: machine
+#   tags: [OWASP-ASI02, ATTACK-T1489, SOC2-CC7.5]
+#   message: "This kills a container that this session is not known to have started: {command}"
+#   remediation: stop it (`docker stop`), use your own names for the containers you start, or ask the user to stop it
+#   overridable: [organisation, user, project]
+container_ended if {
 	"kill" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
@@ -199,9 +218,19 @@ _own_container(e) if {
 
 # METADATA
 # title: Managed processes or terminals ended, perhaps not the session's own
+# description: >-
+#   Sessions of tmux, screen and zellij; processes of pm2, supervisord and the like; compose
+#   projects that are named.
+# related_resources: [https://man7.org/linux/man-pages/man1/tmux.1.html]
 # custom:
-#   id: manager_ended
-fires contains "manager_ended" if {
+#   severity: medium
+#   decision: ask
+#   harm: machine
+#   tags: [OWASP-ASI02, ATTACK-T1489, SOC2-CC7.5]
+#   message: "This ends processes or sessions of a manager that this session is not known to have started: {command}"
+#   remediation: end only what you started yourself, by its name, or ask the user to end this
+#   overridable: [organisation, user, project]
+manager_ended if {
 	input.phase == "pre"
 	some i, line in effects.lines
 	scores.matches(line, data.reviewer.processes.managers)

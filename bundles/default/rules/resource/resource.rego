@@ -1,12 +1,20 @@
-package reviewer.fired
+package reviewer.families.resource
 
 import data.reviewer.scores
 
 # METADATA
 # title: Oversized file created
+# description: Fires above resources.max_file_bytes if the call specifies the size of the file.
+# related_resources: [https://attack.mitre.org/techniques/T1499/, "https://man7.org/linux/man-pages/man1/fallocate.1.html"]
 # custom:
-#   id: disk_fill
-fires contains "disk_fill" if {
+#   severity: high
+#   decision: ask
+#   harm: machine
+#   tags: [OWASP-ASI08, ATTACK-T1499, SOC2-CC7.2]
+#   message: "This creates a file that may fill the disk: {command}"
+#   remediation: check the free space (`df -h .`), and make the file only as large as needed
+#   overridable: [organisation, user, project]
+disk_fill if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -15,9 +23,17 @@ fires contains "disk_fill" if {
 
 # METADATA
 # title: Cryptocurrency miner started
+# description: Programs that resources.miners lists, and anything that connects to a mining pool.
+# related_resources: [https://attack.mitre.org/techniques/T1496/]
 # custom:
-#   id: miner_run
-fires contains "miner_run" if {
+#   severity: critical
+#   decision: block
+#   harm: foreign_code
+#   tags: [essential, OWASP-ASI08, OWASP-ASI10, ATTACK-T1496, SOC2-CC6.8]
+#   message: "This runs a cryptocurrency miner: {command}"
+#   remediation: there is no safe way to do this
+#   overridable: [organisation]
+miner_run if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some c in input.action.commands
@@ -33,9 +49,17 @@ _mines(c) if {
 
 # METADATA
 # title: System clock changed
+# description: Certificates, schedules and the order of all logs depend on it.
+# related_resources: ["https://attack.mitre.org/techniques/T1070/006/", "https://man7.org/linux/man-pages/man1/timedatectl.1.html"]
 # custom:
-#   id: clock_change
-fires contains "clock_change" if {
+#   severity: high
+#   decision: ask
+#   harm: machine
+#   tags: [OWASP-ASI02, ATTACK-T1070.006, SOC2-CC7.2]
+#   message: "This sets the clock of this machine, on which certificates, schedules and logs depend: {command}"
+#   remediation: change the time only for the program that needs it (faketime, an argument, a fake clock in its tests)
+#   overridable: [organisation, user]
+clock_change if {
 	"set" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
@@ -46,9 +70,16 @@ fires contains "clock_change" if {
 
 # METADATA
 # title: Test deleted
+# description: "Recognises tests by name (integrity.tests). A test run that omits the failing test proves nothing."
+# related_resources: ["https://genai.owasp.org/resource/owasp-top-10-for-agentic-applications-for-2026/"]
 # custom:
-#   id: test_deleted
-fires contains "test_deleted" if {
+#   severity: low
+#   decision: warn
+#   tags: [OWASP-ASI09, SOC2-CC8.1]
+#   message: "This deletes a test: {deleted}"
+#   remediation: fix what the test finds; if the test is wrong, say so and explain why
+#   overridable: [organisation, user, project]
+test_deleted if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

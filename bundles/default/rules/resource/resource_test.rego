@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 test_sizes_of_files[name] if {
@@ -9,7 +9,7 @@ test_sizes_of_files[name] if {
 		"at the limit": {"bytes": 100, "fires": false},
 		"not said": {"bytes": 0, "fires": false},
 	}
-	ids := fired.fires with input as given.action("file_creation", [given.effect("file_write", {"bytes": case.bytes})])
+	ids := firing.ids with input as given.action("file_creation", [given.effect("file_write", {"bytes": case.bytes})])
 		with data.reviewer.resources.max_file_bytes as 100
 	got := "disk_fill" in ids
 	case.fires == got
@@ -23,7 +23,7 @@ test_miners[name] if {
 		"another address": {"command": {"name": "worker", "operands": ["tcp://pool.example.com:1"]}, "fires": false},
 		"words about it": {"command": {"name": "grep", "operands": ["xmrig", "not stratum+tcp://x"]}, "fires": false},
 	}
-	ids := fired.fires with input as given.call({"action": {"types": ["file_read"], "commands": [case.command], "effects": [given.effect("process", {"verb": "exec"})]}})
+	ids := firing.ids with input as given.call({"action": {"types": ["file_read"], "commands": [case.command], "effects": [given.effect("process", {"verb": "exec"})]}})
 	got := "miner_run" in ids
 	case.fires == got
 }
@@ -37,7 +37,7 @@ test_clocks[name] if {
 		"a file of that name": {"kind": "file_write", "verb": "set", "target": "date", "fires": false},
 	}
 	e := {"kind": object.get(case, "kind", "system_call"), "verb": case.verb, "target": case.target, "certainty": "exact", "command": 0}
-	ids := fired.fires with input as given.action("system_command", [e])
+	ids := firing.ids with input as given.action("system_command", [e])
 	got := "clock_change" in ids
 	case.fires == got
 }
@@ -60,7 +60,7 @@ test_tests[name] if {
 		"no test": {"patch": {"short": "./latest.go"}, "fires": false},
 	}
 	e := given.effect(object.get(case, "kind", "file_delete"), object.union({"verb": "delete"}, case.patch))
-	ids := fired.fires with input as given.action("file_deletion", [e, given.effect("file_delete", {"verb": "delete"})])
+	ids := firing.ids with input as given.action("file_deletion", [e, given.effect("file_delete", {"verb": "delete"})])
 	got := "test_deleted" in ids
 	case.fires == got
 }

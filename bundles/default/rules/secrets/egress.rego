@@ -1,15 +1,22 @@
-package reviewer.fired
+package reviewer.families.secrets
 
 import data.reviewer.effects
 
 # METADATA
 # title: Secret exfiltration
 # description: >-
-#   A file with secrets is read or moved, and data leaves the machine. A request that
-#   takes code to another machine does not carry the files that the code reads there.
+#   A file with secrets is read or moved, and data leaves the machine. A request that takes code to
+#   another machine does not carry the files that the code reads there.
+# scope: document
+# related_resources: ["https://attack.mitre.org/techniques/T1041/"]
 # custom:
-#   id: secret_egress
-fires contains "secret_egress" if {
+#   severity: critical
+#   decision: block
+#   harm: exposure
+#   tags: [essential, OWASP-ASI03, ATLAS-AML.T0086, ATTACK-T1552, ATTACK-T1041, SOC2-CC6.7]
+#   message: "This reads a credential and sends data to {host} in the same call."
+#   remediation: say which service needs the credential and let a person configure it
+secret_egress if {
 	"network_request" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
@@ -20,23 +27,39 @@ fires contains "secret_egress" if {
 	_takes_along(sent, e)
 }
 
-# METADATA
-# title: Secret exfiltration
-# description: The output of a secret store leaves the machine.
-# custom:
-#   id: secret_egress
-fires contains "secret_egress" if {
+# The output of a secret store leaves the machine.
+secret_egress if {
 	"pipe_to_external" in input.action.signals
 	input.phase == "pre"
 	_shows_without_file
 	not _stays_here
 }
 
+# Values in the arguments of a command that talks to another host leave with them, whatever the
+# option: the whole content of a file with secrets, or the whole environment. A single value, and
+# one where a client identifies itself, may be meant for that host: secret_elsewhere asks.
+secret_egress if {
+	input.phase == "pre"
+	some f in input.action.flows
+	f.what in {"file", "environment"}
+	effects.leaves_machine(f)
+	not f.part
+	not f.login
+	not f.image
+}
+
 # METADATA
 # title: Data sent to another host
+# related_resources: ["https://attack.mitre.org/techniques/T1048/"]
 # custom:
-#   id: pipe_to_external
-fires contains "pipe_to_external" if {
+#   severity: high
+#   decision: ask
+#   harm: exposure
+#   tags: [essential, OWASP-ASI03, ATLAS-AML.T0086, ATTACK-T1048, SOC2-CC6.7]
+#   message: "This sends files or command output to {host}."
+#   remediation: name the file and the host to the user and let them send it
+#   overridable: [organisation, user]
+pipe_to_external if {
 	"pipe_to_external" in input.action.signals
 	input.phase == "pre"
 	not _stays_here

@@ -1,31 +1,23 @@
-package reviewer.fired
+package reviewer.families.secrets
 
 import data.reviewer.effects
 
 # METADATA
-# title: Secret exfiltration
-# description: >-
-#   Values in the arguments of a command that talks to another host leave with them,
-#   whatever the option: the whole content of a file with secrets, or the whole
-#   environment. A single value, and one where a client identifies itself, may be meant
-#   for that host: secret_elsewhere asks.
-# custom:
-#   id: secret_egress
-fires contains "secret_egress" if {
-	input.phase == "pre"
-	some f in input.action.flows
-	f.what in {"file", "environment"}
-	effects.leaves_machine(f)
-	not f.part
-	not f.login
-	not f.image
-}
-
-# METADATA
 # title: Secret sent to a host it does not belong to
+# description: >-
+#   A token, a secret variable, the output of a secret store, or one value of a file with
+#   secrets. A token may go to the hosts of its issuer (words flows.owners), to those of
+#   hosts.known and to this machine; a variable also to the domain in its name.
+# related_resources: ["https://attack.mitre.org/techniques/T1041/"]
 # custom:
-#   id: secret_elsewhere
-fires contains "secret_elsewhere" if {
+#   severity: high
+#   decision: ask
+#   harm: exposure
+#   tags: [essential, OWASP-ASI03, ATLAS-AML.T0086, ATTACK-T1041, SOC2-CC6.7]
+#   message: "This sends a secret to a host it is not known to belong to: {command}"
+#   remediation: send it only to the service that issued it, or let the user list the host in hosts.known
+#   overridable: [organisation, user]
+secret_elsewhere if {
 	input.phase == "pre"
 	some f in input.action.flows
 	effects.leaves_machine(f)

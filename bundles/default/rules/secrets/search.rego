@@ -1,10 +1,18 @@
-package reviewer.fired
+package reviewer.families.secrets
 
 # METADATA
 # title: Search for secrets outside the workspace
+# description: A search of a home directory or the whole machine, for words that secrets.hunted lists.
+# related_resources: ["https://attack.mitre.org/techniques/T1552/001/"]
 # custom:
-#   id: secret_search
-fires contains "secret_search" if {
+#   severity: high
+#   decision: ask
+#   harm: exposure
+#   tags: [essential, OWASP-ASI03, ATLAS-AML.T0055, ATTACK-T1552, SOC2-CC6.1]
+#   message: "This searches for secrets outside the workspace: {command}"
+#   remediation: say which credential is missing and what it is for, and let the user configure it
+#   overridable: [organisation, user]
+secret_search if {
 	"outside_workspace" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

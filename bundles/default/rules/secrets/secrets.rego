@@ -1,12 +1,19 @@
-package reviewer.fired
+package reviewer.families.secrets
 
 import data.reviewer.scores
 
 # METADATA
 # title: Credential file accessed
+# related_resources: ["https://attack.mitre.org/techniques/T1552/"]
 # custom:
-#   id: credential_access
-fires contains "credential_access" if {
+#   severity: high
+#   decision: ask
+#   harm: exposure
+#   tags: [essential, OWASP-ASI03, ATLAS-AML.T0055, ATTACK-T1552, SOC2-CC6.1]
+#   message: "This reads or changes a credential file: {command}"
+#   remediation: use the tool that owns the credential (ssh-agent, the cloud's CLI) without printing it
+#   overridable: [organisation, user]
+credential_access if {
 	"credential_adjacent" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -44,9 +51,16 @@ _names_used if {
 
 # METADATA
 # title: Names of credential files listed
+# description: Lists folders of keys and reads none of the keys.
+# related_resources: ["https://attack.mitre.org/techniques/T1083/"]
 # custom:
-#   id: credential_names
-fires contains "credential_names" if {
+#   severity: low
+#   decision: warn
+#   tags: [OWASP-ASI03, ATTACK-T1083, SOC2-CC6.1]
+#   message: "This lists where credentials are stored: {command}"
+#   remediation: look only at the names, and leave the contents to the tool that owns them
+#   overridable: [organisation, user, project]
+credential_names if {
 	"credential_adjacent" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -70,18 +84,32 @@ _keeps(e) if {
 
 # METADATA
 # title: Environment file with secrets read
+# related_resources: ["https://attack.mitre.org/techniques/T1552/"]
 # custom:
-#   id: env_file_read
-fires contains "env_file_read" if {
+#   severity: medium
+#   decision: warn
+#   tags: [OWASP-ASI03, ATLAS-AML.T0055, ATTACK-T1552, SOC2-CC6.1]
+#   message: This reads an environment file, which usually contains secrets. Do not repeat its values.
+#   remediation: read the example (`cat .env.example`), or only the names of the variables
+#   overridable: [organisation, user, project]
+env_file_read if {
 	data.reviewer.secrets.env_files == "warn"
 	_reads_env_file
 }
 
 # METADATA
 # title: Environment file with secrets read (asks)
+# description: Like env_file_read, where secrets.env_files is ask.
+# related_resources: ["https://attack.mitre.org/techniques/T1552/"]
 # custom:
-#   id: env_file_asked
-fires contains "env_file_asked" if {
+#   severity: medium
+#   decision: ask
+#   harm: exposure
+#   tags: [OWASP-ASI03, ATLAS-AML.T0055, ATTACK-T1552, SOC2-CC6.1]
+#   message: "This reads an environment file, which usually contains secrets: {command}"
+#   remediation: read the example (`cat .env.example`), or only the names of the variables
+#   overridable: [organisation, user]
+env_file_asked if {
 	data.reviewer.secrets.env_files == "ask"
 	_reads_env_file
 }
@@ -96,9 +124,19 @@ _reads_env_file if {
 
 # METADATA
 # title: System configuration read
+# description: >-
+#   Fires if secrets.system_config is ask, for files under /etc or /root and for other users'
+#   start-up files.
+# related_resources: ["https://attack.mitre.org/techniques/T1082/"]
 # custom:
-#   id: system_config_read
-fires contains "system_config_read" if {
+#   severity: medium
+#   decision: ask
+#   harm: exposure
+#   tags: [OWASP-ASI03, ATTACK-T1082, SOC2-CC6.1]
+#   message: "This reads the configuration of the machine, or the start-up files of another user's shell: {command}"
+#   remediation: look up only the one fact that you need, such as a version (`uname -a`)
+#   overridable: [organisation, user]
+system_config_read if {
 	data.reviewer.secrets.system_config == "ask"
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 test_where_secrets_are_looked_for[name] if {
@@ -15,7 +15,7 @@ test_where_secrets_are_looked_for[name] if {
 	}
 	e := given.effect(object.get(case, "kind", "file_read"), object.union({"location": "home", "command": 0}, case.patch))
 	c := {"name": "rg", "operands": ["password"]}
-	ids := fired.fires with input as given.call({"action": {"commands": [c], "effects": [e]}})
+	ids := firing.ids with input as given.call({"action": {"commands": [c], "effects": [e]}})
 	got := "secret_search" in ids
 	case.fires == got
 }
@@ -24,7 +24,7 @@ test_which_tool_looks_for_secrets[tool] if {
 	some tool, fires in {"safe.read.grep": true, "safe.read.glob": true, "mcp.notes.find": false}
 	doc := given.action("file_read", [given.effect("file_read", {"location": "home_root"})])
 	call := {"action": {"name": tool}, "event": {"args": {"pattern": "password"}}}
-	ids := fired.fires with input as object.union(doc, call)
+	ids := firing.ids with input as object.union(doc, call)
 	got := "secret_search" in ids
 	fires == got
 }
@@ -37,7 +37,7 @@ test_credentials_that_are_made[name] if {
 		"nobody knows whether it is there": {"patch": {"exists": "unknown"}, "fires": true},
 	}
 	e := given.effect("file_write", object.union({"class": "credential", "exists": "no"}, case.patch))
-	ids := fired.fires with input as given.call({"action": {"signals": ["credential_adjacent"], "effects": [e]}})
+	ids := firing.ids with input as given.call({"action": {"signals": ["credential_adjacent"], "effects": [e]}})
 	got := "credential_access" in ids
 	case.fires == got
 }

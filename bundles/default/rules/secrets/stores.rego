@@ -1,12 +1,22 @@
-package reviewer.fired
+package reviewer.families.secrets
 
 import data.reviewer.effects
 
 # METADATA
 # title: Credentials exported from a secret store
+# description: >-
+#   Exports a whole store at once, or the token, key or login that identifies a person or a machine
+#   elsewhere: secrets.exports lists the words.
+# related_resources: ["https://attack.mitre.org/techniques/T1555/", "https://attack.mitre.org/techniques/T1528/"]
 # custom:
-#   id: secret_store_export
-fires contains "secret_store_export" if {
+#   severity: high
+#   decision: ask
+#   harm: exposure
+#   tags: [essential, OWASP-ASI03, ATLAS-AML.T0055, ATTACK-T1555, ATTACK-T1528, SOC2-CC6.1]
+#   message: "This exports the credentials of a person, a machine or a whole store: {command}"
+#   remediation: use the program that is logged in (gh api, aws, kubectl), which needs no token in plain text
+#   overridable: [organisation, user]
+secret_store_export if {
 	"credential_adjacent" in input.action.signals
 	input.phase == "pre"
 	not effects.file_of_secrets

@@ -1,10 +1,20 @@
-package reviewer.fired
+package reviewer.families.supply
 
 # METADATA
 # title: Possible typosquatting
+# description: >-
+#   The name differs by one letter, or by two swapped letters, from a name in packages.popular. Add legitimate names to
+#   packages.known.
+# related_resources: ["https://attack.mitre.org/techniques/T1195/001/", "https://owasp.org/www-project-top-10-ci-cd-security-risks/"]
 # custom:
-#   id: package_lookalike
-fires contains "package_lookalike" if {
+#   severity: high
+#   decision: ask
+#   harm: foreign_code
+#   tags: [OWASP-ASI04, ATLAS-AML.T0010, ATTACK-T1195, SOC2-CC6.8]
+#   message: "The name of this package differs from that of a popular one only by a letter or by two swapped letters (possible typosquatting): {command}"
+#   remediation: look the name up in the project's own manifest or on the registry's website before you install it
+#   overridable: [organisation, user, project]
+package_lookalike if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some [registry, name] in _named_packages
@@ -17,9 +27,19 @@ fires contains "package_lookalike" if {
 
 # METADATA
 # title: Possibly hallucinated package name
+# description: >-
+#   Models name packages that do not exist, mostly by joining two names that do, and attackers
+#   then publish packages under those names. Add legitimate names to packages.known.
+# related_resources: ["https://attack.mitre.org/techniques/T1195/001/"]
 # custom:
-#   id: package_invented
-fires contains "package_invented" if {
+#   severity: high
+#   decision: ask
+#   harm: foreign_code
+#   tags: [OWASP-ASI04, OWASP-ASI08, ATLAS-AML.T0010, ATTACK-T1195, SOC2-CC6.8]
+#   message: "The name of this package combines parts of two popular ones, a pattern typical of hallucinated package names: {command}"
+#   remediation: look the name up in the project's own manifest or on the registry's website before you install or run it
+#   overridable: [organisation, user, project]
+package_invented if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some [registry, name] in _named_packages

@@ -1,11 +1,18 @@
-package reviewer.fired
+package reviewer.families.supply
 
 # METADATA
 # title: Package installed from outside the registry
 # description: Does not fire if its scripts do not run, or all sources are known.
+# related_resources: ["https://attack.mitre.org/techniques/T1195/"]
 # custom:
-#   id: package_install_url
-fires contains "package_install_url" if {
+#   severity: high
+#   decision: modify
+#   harm: foreign_code
+#   tags: [OWASP-ASI04, ATLAS-AML.T0010, ATTACK-T1195, SOC2-CC6.8]
+#   message: "This installs a package from a URL, a repository or another index: {command}"
+#   remediation: install a pinned version from the usual registry
+#   overridable: [organisation, user]
+package_install_url if {
 	"package_install_url" in input.action.signals
 	input.phase == "pre"
 	not _inert
@@ -81,9 +88,16 @@ _same_host(host, known) if endswith(host, concat("", [".", known]))
 
 # METADATA
 # title: Package, image or release published
+# related_resources: ["https://docs.npmjs.com/policies/unpublish"]
 # custom:
-#   id: publish
-fires contains "publish" if {
+#   severity: high
+#   decision: ask
+#   harm: outward
+#   tags: [essential, OWASP-ASI02, ATTACK-T1195, SOC2-CC8.1]
+#   message: "This publishes to other people, and it cannot be undone: {command}"
+#   remediation: show what would be published, with a dry run where the tool has one, and let a person publish
+#   overridable: [organisation, user]
+publish if {
 	"network_request" in input.action.types
 	input.phase == "pre"
 	_publishes

@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 test_whose_scripts_may_run[name] if {
@@ -11,7 +11,7 @@ test_whose_scripts_may_run[name] if {
 		"by something that nobody sees": {"effects": [given.effect("file_write", {})], "fires": true},
 	}
 	c := {"name": object.get(case, "name", "npm"), "sub": ["install"], "flags": ["--ignore-scripts"]}
-	ids := fired.fires with input as given.call({"action": {"signals": ["package_install_url"], "commands": [c], "effects": case.effects}})
+	ids := firing.ids with input as given.call({"action": {"signals": ["package_install_url"], "commands": [c], "effects": case.effects}})
 	got := "package_install_url" in ids
 	case.fires == got
 }
@@ -19,7 +19,7 @@ test_whose_scripts_may_run[name] if {
 test_what_is_no_edit_of_a_lock_file[verb] if {
 	some verb in ["rename", "move", "copy", "chmod", "chown", "restrict", "discard"]
 	e := given.effect("file_write", {"verb": verb, "short": "./web/yarn.lock"})
-	ids := fired.fires with input as given.action("file_modification", [e])
+	ids := firing.ids with input as given.action("file_modification", [e])
 	not "lockfile_edit" in ids
 }
 
@@ -38,7 +38,7 @@ test_package_invented[name] if {
 		"signals": ["package_install"], "commands": [{"name": "npm", "operands": [case.package], "wrappers": []}],
 		"effects": [given.effect("network", {})],
 	}})
-	ids := "package_invented" in data.reviewer.fired.fires with input as doc
+	ids := "package_invented" in data.reviewer.firing.ids with input as doc
 		with data.reviewer.packages.popular as popular
 	ids == case.fires
 }

@@ -1,10 +1,16 @@
-package reviewer.fired
+package reviewer.families.system
 
 # METADATA
 # title: Disk formatted or written directly
+# related_resources: [https://attack.mitre.org/techniques/T1561/]
 # custom:
-#   id: disk_write
-fires contains "disk_write" if {
+#   severity: critical
+#   decision: block
+#   harm: loss
+#   tags: [essential, OWASP-ASI02, ATTACK-T1561, SOC2-CC7.5]
+#   message: "This writes directly to a disk, or destroys the data needed to restore it: {command}"
+#   remediation: work on an image file inside the workspace
+disk_write if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"

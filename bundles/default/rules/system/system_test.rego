@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 _machine(patch) := given.call({"action": {"types": ["system_command"], "effects": [object.union(
@@ -30,20 +30,20 @@ _machine_cases := {
 
 test_machine[name] if {
 	some name, case in _machine_cases
-	ids := fired.fires with input as _machine(case.effect)
+	ids := firing.ids with input as _machine(case.effect)
 	case.fires == ids & _system_rules
 }
 
 test_machine_that_has_changed[name] if {
 	some name, case in _machine_cases
-	ids := fired.fires with input as object.union(_machine(case.effect), {"phase": "post"})
+	ids := firing.ids with input as object.union(_machine(case.effect), {"phase": "post"})
 	ids & _system_rules == set()
 }
 
 # The type means that the machine changes; a process counts whatever the type is.
 test_machine_by_the_type_of_the_action[name] if {
 	some name, case in _machine_cases
-	ids := fired.fires with input as object.union(_machine(case.effect), {"action": {"types": ["file_read"]}})
+	ids := firing.ids with input as object.union(_machine(case.effect), {"action": {"types": ["file_read"]}})
 	case.fires & {"process_attach"} == ids & _system_rules
 }
 
@@ -60,7 +60,7 @@ test_kernel_by_its_files[name] if {
 		given.effect(case.kind, {"target": case.target}),
 		given.effect("file_write", {}), # so that something is written in any case
 	])
-	ids := fired.fires with input as object.union(doc, object.filter(case, ["phase"]))
+	ids := firing.ids with input as object.union(doc, object.filter(case, ["phase"]))
 	got := "kernel_change" in ids
 	case.fires == got
 }

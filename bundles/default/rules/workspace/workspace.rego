@@ -1,7 +1,7 @@
 # Workspace enforcement: it judges the effects of the action, with real paths and
 # symbolic links resolved, whichever tool causes them. Deletions outside the workspace
 # have a rule of their own (delete_outside_scope).
-package reviewer.fired
+package reviewer.families.workspace
 
 import data.reviewer.scores
 
@@ -9,9 +9,16 @@ _workspace := data.reviewer.workspace
 
 # METADATA
 # title: Access to a denied place
+# description: Applies to the places that workspace.denied lists; to reads only if workspace.enforce is all.
 # custom:
-#   id: workspace_denied
-fires contains "workspace_denied" if {
+#   severity: critical
+#   decision: block
+#   harm: closed
+#   tags: [essential, OWASP-ASI02, OWASP-ASI03, ATTACK-T1552]
+#   message: "{place} is off limits for this session."
+#   remediation: leave it alone, and tell the user what you need from there
+#   overridable: [organisation, user]
+workspace_denied if {
 	input.phase == "pre"
 	input.action.paths != []
 	some e in input.action.effects
@@ -22,26 +29,46 @@ fires contains "workspace_denied" if {
 # METADATA
 # title: File outside the workspace
 # custom:
-#   id: workspace_outside
-fires contains "workspace_outside" if {
+#   severity: high
+#   decision: ask
+#   harm: closed
+#   tags: [OWASP-ASI02]
+#   message: "{place} is outside the workspace {workspace}."
+#   remediation: write inside the workspace, or let the user add the place to workspace.allowed
+#   overridable: [organisation, user]
+workspace_outside if {
 	_workspace.outside == "ask"
 	_outside
 }
 
 # METADATA
 # title: File outside a closed workspace
+# description: Like workspace_outside, where workspace.outside is block.
 # custom:
-#   id: workspace_closed
-fires contains "workspace_closed" if {
+#   severity: high
+#   decision: block
+#   harm: closed
+#   tags: [OWASP-ASI02]
+#   message: "{place} is outside the workspace {workspace}, and this session may not use files there."
+#   remediation: stay inside the workspace
+#   overridable: [organisation]
+workspace_closed if {
 	_workspace.outside == "block"
 	_outside
 }
 
 # METADATA
 # title: File outside the project's scope
+# description: Fires if scope.paths lists parts of the workspace, for example in a project's .reviewer.yaml.
 # custom:
-#   id: scope_left_out
-fires contains "scope_left_out" if {
+#   severity: medium
+#   decision: ask
+#   harm: closed
+#   tags: [OWASP-ASI02]
+#   message: "{place} is in a part of the workspace that is not in this project's scope."
+#   remediation: change only the parts that scope.paths names, or ask the user whether this belongs to the task
+#   overridable: [organisation, user]
+scope_left_out if {
 	data.reviewer.scope.paths != ["."]
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,6 +1,6 @@
 package reviewer.fired_test
 
-import data.reviewer.fired
+import data.reviewer.firing
 import data.reviewer.given_test as given
 
 _write_to(patch) := given.call({"action": {"types": ["file_modification"], "paths": [patch.short], "effects": [given.effect("file_write", patch)]}})
@@ -55,7 +55,7 @@ test_workspace[name] if {
 		"a device": {"effect": {"short": "/dev/tty", "location": "device"}, "settings": {}, "fires": set()},
 	}
 	patch := object.union({"short": "./a.txt"}, case.effect)
-	got := fired.fires with input as _write_to(patch) with data.reviewer.workspace as _workspace(case.settings)
+	got := firing.ids with input as _write_to(patch) with data.reviewer.workspace as _workspace(case.settings)
 	got == case.fires
 }
 
@@ -74,11 +74,11 @@ test_scope_left_out[name] if {
 		"a scratch file": {"effect": {"short": "/tmp/a.txt", "location": "temp"}, "fires": 0},
 	}
 	doc := _write_to(object.union({"location": "inside"}, case.effect))
-	got := fired.fires with input as doc with data.reviewer.scope.paths as ["./src", "./docs"]
+	got := firing.ids with input as doc with data.reviewer.scope.paths as ["./src", "./docs"]
 	case.fires == count({"scope_left_out"} & got)
-	none := fired.fires with input as doc with data.reviewer.scope.paths as ["."]
+	none := firing.ids with input as doc with data.reviewer.scope.paths as ["."]
 	not "scope_left_out" in none
-	after := fired.fires with input as object.union(doc, {"phase": "post"}) with data.reviewer.scope.paths as ["./src"]
+	after := firing.ids with input as object.union(doc, {"phase": "post"}) with data.reviewer.scope.paths as ["./src"]
 	not "scope_left_out" in after
 }
 
@@ -86,7 +86,7 @@ test_scope_left_out[name] if {
 test_workspace_after_the_call[outside] if {
 	some outside in ["ask", "block"]
 	effect := {"short": "~/.ssh/config", "target": "/home/anna/.ssh/config", "location": "home"}
-	got := fired.fires with input as object.union(_write_to(effect), {"phase": "post"})
+	got := firing.ids with input as object.union(_write_to(effect), {"phase": "post"})
 		with data.reviewer.workspace as _workspace({"outside": outside})
 	got == set()
 }
@@ -95,14 +95,14 @@ test_workspace_after_the_call[outside] if {
 test_workspace_spellings[field] if {
 	some field in ["short", "target"]
 	effect := json.remove(given.effect("file_write", {"short": "~/.ssh/config", "target": "/home/anna/.ssh/config", "location": "home"}), [field])
-	got := fired.fires with input as given.call({"action": {"types": ["file_modification"], "paths": ["x"], "effects": [effect]}})
+	got := firing.ids with input as given.call({"action": {"types": ["file_modification"], "paths": ["x"], "effects": [effect]}})
 		with data.reviewer.workspace as _workspace({"denied": ["~/.ssh", "/home/anna/.ssh"]})
 	"workspace_denied" in got
 }
 
 test_workspace_unknown if {
 	doc := object.union(_write_to(_home), {"session": {"workspace": ""}})
-	not "workspace_outside" in fired.fires with input as doc
+	not "workspace_outside" in firing.ids with input as doc
 }
 
 test_delete_untracked[name] if {
@@ -119,7 +119,7 @@ test_delete_untracked[name] if {
 		"a scratch file": {"patch": {"location": "temp"}, "fires": 0},
 	}
 	effect := given.effect("file_delete", object.union({"verb": "delete", "exists": "yes", "entry": "file"}, case.patch))
-	got := fired.fires with input as given.action("file_deletion", [effect])
+	got := firing.ids with input as given.action("file_deletion", [effect])
 	case.fires == count({"delete_untracked"} & got)
 }
 
@@ -136,7 +136,7 @@ test_package_sources[name] if {
 		"types": ["network_request"], "signals": ["package_install_url"], "hosts": ["example.com"], "effects": [given.request({"command": 0})],
 		"commands": [{"name": "npm", "sub": ["install"], "flags": case.flags, "operands": [case.operand]}],
 	}})
-	got := fired.fires with input as doc with data.reviewer.packages.sources as case.known
+	got := firing.ids with input as doc with data.reviewer.packages.sources as case.known
 	case.fires == count({"package_install_url"} & got)
 }
 
@@ -147,5 +147,5 @@ test_scripts_in_spite_of_the_flag if {
 		"effects": [given.request({"command": 0}), given.effect("process", {"command": 0})],
 		"commands": [{"name": "npm", "sub": ["install"], "flags": ["--ignore-scripts", "--no-ignore-scripts"], "operands": ["https://example.com/a.tgz"]}],
 	}})
-	"package_install_url" in fired.fires with input as doc
+	"package_install_url" in firing.ids with input as doc
 }

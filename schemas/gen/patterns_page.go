@@ -1,10 +1,11 @@
-package bundles
+package main
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
@@ -65,51 +66,46 @@ tests.
 # The built-in patterns
 `
 
-// BuiltInPatternsDoc describes the patterns of the built-in policy, in
-// Markdown, by file.
-func BuiltInPatternsDoc() (string, error) {
-	base, err := Default()
+// patternsPage describes the patterns of the built-in policy, in Markdown, by file.
+func patternsPage() (string, error) {
+	base, err := bundles.Default()
 	if err != nil {
 		return "", err
 	}
-	return PatternsDoc(base.Rules), nil
-}
-
-// PatternsDoc describes the rows that are patterns.
-func PatternsDoc(rows []Rule) string {
 	var b strings.Builder
 	b.WriteString(patternsHead)
 	family := ""
-	for _, r := range rows {
+	for _, r := range base.Rules {
 		if !r.Pattern() {
 			continue
 		}
-		if name := familyOf(r.file); name != family {
+		file, _, _ := r.Spot("id", 0, 0)
+		if name := bundles.FamilyOf(file); name != family {
 			family = name
 			fmt.Fprintf(&b, "\n## %s\n", family)
 		}
-		b.WriteString(r.patternMarkdown())
+		b.WriteString(patternMarkdown(r))
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // patternMarkdown returns a paragraph about the pattern, and a list of its properties.
-func (r Rule) patternMarkdown() string {
-	text := fmt.Sprintf("\n### `%s`: %s\n\n", r.ID, plainText(r.Title))
+func patternMarkdown(r bundles.Rule) string {
+	text := fmt.Sprintf("\n### `%s`: %s\n\n", r.ID, bundles.PlainText(r.Title))
 	if r.Decision == "" {
 		text += "No verdict of its own."
 	} else {
 		text += "**" + r.Decision + "**."
 	}
 	if r.Description != "" {
-		text += " " + plainText(r.Description)
+		text += " " + bundles.PlainText(r.Description)
 	}
 	text += "\n\n"
 	for _, line := range [][2]string{
 		{"facts", codeText(strings.Join(r.Match.Facts, ", "))}, {"when", codeText(r.When)}, {"measure", codeText(r.Measure)},
-		{"threshold", r.steps()}, {"confidence", codeText(r.Confidence)}, {"message", plainText(r.Message)},
-		{"safer", plainText(r.Remediation)}, {"controls", plainText(strings.Join(r.Tags, ", "))},
-		{"overridable by", strings.Join(r.Overridable, ", ")}, {"see", plainText(strings.Join(r.References, ", "))},
+		{"threshold", steps(r)}, {"confidence", codeText(r.Confidence)}, {"message", bundles.PlainText(r.Message)},
+		{"safer", bundles.PlainText(r.Remediation)}, {"controls", bundles.PlainText(strings.Join(r.Tags, ", "))},
+		{"overridable by", strings.Join(r.Overridable, ", ")}, {"see", bundles.PlainText(strings.Join(r.References, ", "))},
 	} {
 		if line[1] != "" {
 			text += fmt.Sprintf("- %s: %s\n", line[0], line[1])
@@ -119,7 +115,7 @@ func (r Rule) patternMarkdown() string {
 }
 
 // steps describes the threshold and levels of a pattern.
-func (r Rule) steps() string {
+func steps(r bundles.Rule) string {
 	if r.Threshold == nil {
 		return ""
 	}
