@@ -66,7 +66,8 @@ type Rule struct {
 	// Factor on threshold and levels in a session that was resumed with limits; 0: none.
 	// It comes from the settings.
 	Limited float64 `json:"-" yaml:"-"`
-	// Calls for which the condition must be true, and calls for which it must be false; run by policy test.
+	// Calls for which the condition must be true, or the rule in Rego must fire, and calls for which it must not;
+	// run by policy test.
 	Examples RuleExamples `json:"examples,omitempty" yaml:"examples"`
 
 	texts `json:"-" yaml:"-"`
@@ -266,8 +267,6 @@ func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 	switch {
 	case r.InRego() && (r.Conditional() || r.Measure != ""):
 		p.wrong(at("id"), "%s: match, when and measure have no effect here: the condition of this rule is its body in Rego", r.ID)
-	case len(r.Examples.Match)+len(r.Examples.NoMatch) > 0 && !r.Conditional():
-		p.wrong(at("examples"), "examples: there is no match, when or measure to test; rules in Rego have cases")
 	case r.Measure != "" && r.Threshold == nil:
 		p.wrongAs("row.missing", at("measure"), "measure: threshold is missing: give the minimum value for which the rule applies")
 	case r.Measure == "" && r.Threshold != nil:

@@ -116,7 +116,6 @@ func TestParseConditionsErrors(t *testing.T) {
 		{head + "examples: {match: [ls]}\nwhen: 'true'", `f.yaml:3: match: expected an event such as`},
 		{head + "examples: {match: [{tool: a, tool: b}]}\nwhen: 'true'", `f.yaml:3: duplicate key tool, first in line 3`},
 		{head + "examples: {match: [{1: a}]}\nwhen: 'true'", `f.yaml:3: match: the key 1 is not a string; quote it`},
-		{head + "examples: {match: [{tool: a}]}", `f.yaml:3: examples: there is no match, when or measure to test`},
 		{"- &r\n  id: a\n  severity: low\n- *r", `f.yaml:4: the rule: aliases are not allowed here; write the value in full`},
 		{"- {id: a, severity: low}\n- {id: a, severity: low}", `f.yaml:2: duplicate id a, first in line 1`},
 		{head + "---\n" + head, `f.yaml:4: duplicate id a, first in line 1`},

@@ -38,7 +38,7 @@ type Operator struct {
 func Operators() []Operator {
 	const rows = "rows, data"
 	return []Operator{
-		{Rego, DropRule, "a clause is never true; a default is removed", `fires contains "x" if {…}`, "(never)"},
+		{Rego, DropRule, "a clause is never true; a default is removed", `delete_broad if {…}`, "(never)"},
 		{Rego, DropElse, "an else and what follows it are removed", `else := "low"`, "(nothing)"},
 		{Rego, DropExpression, "an expression of a body (including that of a comprehension or an every) becomes true", `input.phase == "pre"`, "true"},
 		{Rego, Negate, "not is added, or removed", "e.recursive", "not e.recursive"},

@@ -13,12 +13,14 @@ arguments(c) := array.flatten([object.get(c, "sub", []), object.get(c, "flags", 
 
 # METADATA
 # title: An effect is on what listens on a port, or on a process that is only found when the call runs
+# scope: document
 by_port(e) if found_late(e)
 
 by_port(e) if input.action.commands[e.command].name in data.reviewer.processes.by_port
 
 # METADATA
 # title: The target is moved to another place, where it is kept
+# scope: document
 displaced(e) if {
 	e.kind == "file_delete"
 	e.verb == "move"
@@ -55,6 +57,7 @@ found_late(e) if e.certainty in {"unknown", "prefix"}
 
 # METADATA
 # title: The target is no longer where it was
+# scope: document
 gone(e) if e.kind == "file_delete"
 
 gone(e) if e.verb == "rename"
@@ -68,6 +71,7 @@ in_registry(e) if {
 
 # METADATA
 # title: A host is one that the settings name, or below it
+# scope: document
 known_host(host) if host in data.reviewer.hosts.known
 
 known_host(host) if {
@@ -78,6 +82,7 @@ known_host(host) if {
 # METADATA
 # title: What an effect sends leaves this machine
 # description: Data sent to this machine does not, unless hosts.trust_loopback is false.
+# scope: document
 leaves_machine(e) if not e.loopback
 
 leaves_machine(_) if not data.reviewer.hosts.trust_loopback
@@ -122,6 +127,7 @@ marked(text, words) if {
 # METADATA
 # title: An effect is on this machine, or on a host of the setting scope.hosts
 # description: An effect on another machine is not, whatever its address is there.
+# scope: document
 near(e) if not e.host
 
 near(e) if strings.any_prefix_match(e.host, data.reviewer.scope.hosts)
@@ -132,6 +138,7 @@ of_repository(e) if e.object in {"repo", "repository"}
 
 # METADATA
 # title: The call gives everybody rights to files
+# scope: document
 opens_widely if {
 	some e in input.action.effects
 	e.mode
@@ -165,6 +172,7 @@ production(e) if {
 # METADATA
 # title: An effect reaches a service that is not only of this machine
 # description: Data stores count on this machine too.
+# scope: document
 reached(e) if {
 	not e.loopback
 	not _own_cluster(e)
@@ -193,10 +201,11 @@ rehearsal(e) if {
 
 _here(e, _) if e.loopback
 
-_here(_, host) if host == ""
+_here(_, "")
 
 # METADATA
 # title: What lists of processes are searched or filtered for
+# scope: document
 searched contains word if {
 	some c in input.action.commands
 	c.name in data.reviewer.processes.lists

@@ -10,6 +10,7 @@ package reviewer.access
 # METADATA
 # title: The answers of the lists
 # description: In the form of rules that fired. A list that allows is left out.
+# scope: document
 results contains r if {
 	input.phase == "pre"
 	some name, list in data.reviewer.access_lists

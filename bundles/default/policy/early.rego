@@ -18,6 +18,7 @@ import data.reviewer.scores
 # description: >-
 #   Evaluated once per policy, without an input. A rule with `always` that this file does not
 #   know could deny any call, so with one of them all calls wait.
+# scope: document
 default available := false
 
 available if {
@@ -49,6 +50,7 @@ _always_in_a_layer if {
 # METADATA
 # title: The answer that is given before the review
 # description: null where the call waits for it.
+# scope: document
 default decision := null
 
 decision := {

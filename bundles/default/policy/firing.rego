@@ -12,7 +12,7 @@ package reviewer.firing
 #   reviewer evaluates in place of this one a rule for each id, with the tests of the input that the
 #   id's definition begins with. OPA's index then chooses among them without evaluating the others.
 ids contains id if {
-	some family
+	some family, id
 	data.reviewer.families[family][id] == true
 	not startswith(id, "_")
 }

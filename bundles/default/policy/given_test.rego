@@ -184,7 +184,7 @@ _holds("denied_before", doc) if doc.history.denials.same < 1000
 _holds("denied_before", doc) if doc.history.denials.effect < 1000
 
 _holds("check_edited", doc) if {
-	some _, times in doc.history.rechecks
+	some times in doc.history.rechecks
 	times > 0
 }
 

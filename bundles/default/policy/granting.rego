@@ -239,6 +239,7 @@ _limited(e) if {
 # METADATA
 # title: What is missing for a proof
 # description: For reports, and for the record of a request. What is missing for one proof may not be needed for another.
+# scope: document
 lacks contains "mode" if not input.event.mode in _cfg.modes
 
 lacks contains "allowed" if not _allowed

@@ -37,6 +37,7 @@ chosen := {"kind": "emergency_stop", "reason": object.get(input.session, "stop_r
 # METADATA
 # title: The session has to stop
 # description: A stop that is only offered to a person stops nothing.
+# scope: document
 stops if {
 	chosen.kind == "emergency_stop"
 	not chosen.asks
@@ -49,6 +50,7 @@ stops if "stop" in chosen.does
 # description: >-
 #   A person's prompts never are. Once a person has written, neither are reads of files in the
 #   workspace (interventions.stops.reads), nor the events after calls.
+# scope: document
 spared if input.phase == "prompt"
 
 spared if {

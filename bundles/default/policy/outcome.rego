@@ -247,6 +247,7 @@ _dangerous_pattern if {
 # METADATA
 # title: A rule that leads to the answer
 # description: The scores alone may lead to it too; the rule is named anyway.
+# scope: document
 leads(r) if _enforced(r) == _strictness[enforced]
 
 leads(r) if {

@@ -31,6 +31,7 @@ _allowed(what) if settings[_like[what]] == true
 
 # METADATA
 # title: The chosen kind asks for something
+# scope: document
 wants(what) if _like[what] == chosen_kind
 
 wants(what) if what in may_do(chosen_kind)
@@ -39,6 +40,7 @@ wants(what) if what in may_do(chosen_kind)
 # title: What the chosen kind does
 # description: |-
 #   Neither what is left to a person nor what is not possible. A stop is chosen before (_stop).
+# scope: document
 duties_done contains what if {
 	some what in ["remind", "limit"]
 	wants(what)
@@ -59,6 +61,7 @@ _rolls_back if {
 
 # METADATA
 # title: A kind restores files
+# scope: document
 restoring("checkpoint_rollback")
 
 restoring(kind) if "restore" in own_kinds[kind].does

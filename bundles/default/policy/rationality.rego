@@ -160,6 +160,7 @@ _irrational := ["irrational"] if {
 # METADATA
 # title: Confidence
 # description: Lower for each fact that could not be analysed, and near a boundary of the risk's levels.
+# scope: document
 default confidence := 1
 
 confidence := max([0, round((1 - _doubt) * 10000) / 10000]) if _doubtful

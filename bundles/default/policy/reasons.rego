@@ -29,7 +29,7 @@ primary := _texts.disabled if {
 # METADATA
 # title: All reasons
 # description: In the order risk, rationality, side effects, rules.
-all := array.concat(array.concat(_scores, _effects), _rules)
+all := array.flatten([_scores, _effects, _rules])
 
 # METADATA
 # title: There is nothing to report
@@ -92,10 +92,7 @@ _facts_of(r) := object.union(_facts, {
 
 # METADATA
 # title: How the scores led to the decision
-explanation := concat("; ", array.concat(
-	[_matrix],
-	array.concat(array.concat(_cap, _limit), _pardon),
-))
+explanation := concat("; ", array.flatten([_matrix, _cap, _limit, _pardon]))
 
 _cap := [_fill(_texts.soft_ceiling, {"{decision}": outcome.own})] if {
 	outcome.capped
@@ -173,6 +170,7 @@ otherwise := _told(_texts.otherwise_denial) if {
 # description: >-
 #   Where the agent shows people a text of their own. It names the command that lifts a stop, which
 #   the agent's text never does; "{session}" stands for the session.
+# scope: document
 default notice := ""
 
 notice := _fill(_stopped_texts.notice, object.union(_words, _stop_words)) if {

@@ -170,6 +170,7 @@ _weighs(_) if "reads_only" in input.facts
 # METADATA
 # title: An effect is in the session's scope
 # description: Only paths have a scope.
+# scope: document
 in_scope(e) if e.location in data.reviewer.scope.locations
 
 in_scope(e) if not e.location
@@ -326,6 +327,7 @@ step(e) := "R0" if {
 # description: >-
 #   Such as `bin`, which by itself may hold scripts, together with `obj` next to it.
 #   Files that git does not ignore are judged by their state in git.
+# scope: document
 built(e) if {
 	e.kind == "file_delete"
 	known_path(e)
@@ -436,6 +438,7 @@ mitigations := [m | some k in kinds; m := data.reviewer.side_effects.mitigations
 # METADATA
 # title: Severity of the side effects as a number
 # description: 0 none to 4 critical.
+# scope: document
 default worst := 0
 
 worst := max([_severity(e) | some e in _changes]) if "changes" in input.facts
@@ -469,6 +472,7 @@ _least(e) := [n | n := data.reviewer.side_effects.locations[e.location]] if {
 
 # METADATA
 # title: An effect is in a protected zone
+# scope: document
 in_zone(e) if strings.any_prefix_match(concat("", [e.short, "/"]), data.reviewer.zones)
 
 # A folder that contains a zone is affected with it.
@@ -479,6 +483,7 @@ in_zone(e) if {
 
 # METADATA
 # title: Kinds of effects that leave something behind
+# scope: document
 default kinds := []
 
 kinds := sort({e.kind | some e in _changes}) if "changes" in input.facts

@@ -8,12 +8,14 @@ package reviewer.run
 
 # METADATA
 # title: The pattern is found, or was found recently
+# scope: document
 active(id) if id in input.findings
 
 active(id) if input.history.fired[id].ago <= _quiet(data.reviewer.catalog[id])
 
 # METADATA
 # title: By how much patterns that are active together multiply the risk
+# scope: document
 default factor := 1
 
 factor := max(_factors) if count(_factors) > 0

@@ -164,7 +164,7 @@ test_silent[name] if {
 }
 
 test_every_rule_has_cases if {
-	ids := {id | some _, kinds in _cases; some _, doc in kinds.fires; some id in firing.ids with input as doc}
+	ids := {id | some kinds in _cases; some doc in kinds.fires; some id in firing.ids with input as doc}
 	ids - object.keys(object.union(_cases, _facts)) == set()
 }
 

@@ -53,7 +53,7 @@ func listName(match bool) string {
 }
 
 // tryExample reviews an event in a session of its own, and checks whether the rule's
-// condition is true for the call or for its result.
+// condition is true for the call or for its result; of a rule in Rego, whether it fires.
 func (t *trial) tryExample(ctx context.Context, r bundles.Rule, event map[string]any, match bool) report.Test {
 	test := report.Test{Status: report.Pass, Rules: []string{r.ID}}
 	c, err := caseOfExample(r.ID, event)
@@ -65,6 +65,9 @@ func (t *trial) tryExample(ctx context.Context, r bundles.Rule, event map[string
 	if err != nil {
 		test.Status, test.Message = report.Error, err.Error()
 		return test
+	}
+	if !r.Conditional() {
+		return tryFiring(test, result.Records, match)
 	}
 	f := finding(result.Records, r.ID)
 	switch found := f != nil; {
@@ -80,6 +83,24 @@ func (t *trial) tryExample(ctx context.Context, r bundles.Rule, event map[string
 	case found:
 		t.reached.example(*f)
 	}
+	return test
+}
+
+// tryFiring checks whether a rule in Rego fires for an example.
+func tryFiring(test report.Test, records []*engine.Record, match bool) report.Test {
+	id := test.Rules[0]
+	fires := slices.ContainsFunc(records, func(r *engine.Record) bool {
+		return r.Decision != nil && slices.ContainsFunc(r.Decision.Rules, func(f engine.RuleResult) bool { return f.ID == id })
+	})
+	if fires == match {
+		return test
+	}
+	test.Status, test.Message = report.Fail, "the rule does not fire for this example"
+	test.Expected, test.Got = "it fires", "it does not fire"
+	if fires {
+		test.Message, test.Expected, test.Got = "the rule fires for this example, but should not", test.Got, test.Expected
+	}
+	test.Why = understood(records)
 	return test
 }
 

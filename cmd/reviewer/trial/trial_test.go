@@ -122,6 +122,40 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// A rule in Rego has examples in its row, too.
+func TestExamplesOfRego(t *testing.T) {
+	r := run(t, subject(t, "a.rego", `package policies.user
+
+# METADATA
+# title: Make
+findings contains {"id": "our.make"} if {
+	some c in input.action.commands
+	c.name == "make"
+}
+`, "rules/a.yaml", `
+- id: our.make
+  severity: low
+  decision: warn
+  message: This makes something.
+  examples:
+    match: [{Bash: make}, {Bash: ls}]
+    no_match: [{Bash: ls}, {Bash: make}]
+`), Options{})
+	var got []string
+	for _, line := range told(r) {
+		line, _, _ = strings.Cut(line, "; expected")
+		got = append(got, line)
+	}
+	if diff := cmp.Diff(got, []string{
+		"pass policy/rules/a.yaml:7 rules/a.yaml/our.make/match/1",
+		"fail policy/rules/a.yaml:7 rules/a.yaml/our.make/match/2 the rule does not fire for this example",
+		"pass policy/rules/a.yaml:7 rules/a.yaml/our.make/no_match/1",
+		"fail policy/rules/a.yaml:7 rules/a.yaml/our.make/no_match/2 the rule fires for this example, but should not",
+	}); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // What comes out does not depend on how many tests run at a time.
 func TestParallelIsTheSame(t *testing.T) {
 	var rows strings.Builder

@@ -148,6 +148,7 @@ written_code if {
 
 # METADATA
 # title: Code from this session that a call may run and that would be stopped
+# scope: document
 objectionable_code contains w if {
 	some w in input.action.inherits
 	w.named

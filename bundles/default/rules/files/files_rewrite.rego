@@ -16,16 +16,12 @@ offers["delete_untracked"] := array.flatten([_into_trash(i) | some i in _remover
 
 _removers := [i | some i, c in input.action.commands; c.name in {"rm", "unlink"}]
 
-_into_trash(i) := array.concat(
-	[
-		{"op": "replace_arg", "command": i, "arg": 0, "value": "{reviewer}"},
-		{"op": "insert_arg", "command": i, "arg": 1, "value": "trash"},
-	],
-	array.concat(
-		[{"op": "drop_flag", "command": i, "flag": f} | some f in input.action.commands[i].flags],
-		_forgiving(i),
-	),
-)
+_into_trash(i) := array.flatten([
+	{"op": "replace_arg", "command": i, "arg": 0, "value": "{reviewer}"},
+	{"op": "insert_arg", "command": i, "arg": 1, "value": "trash"},
+	[{"op": "drop_flag", "command": i, "flag": f} | some f in input.action.commands[i].flags],
+	_forgiving(i),
+])
 
 # rm -f does not report missing files.
 _forgiving(i) := [{"op": "set_flag", "command": i, "flag": "--ignore-missing"}] if {

@@ -16,6 +16,9 @@ import data.reviewer.scores
 #   message: "This rewrites the history of a branch that others build on: {command}"
 #   remediation: revert with a new commit (`git revert COMMIT`), or push to a branch of your own and open a pull request
 #   overridable: [organisation, user]
+#   examples:
+#     match: [{Bash: git push --force origin main}, {Bash: "git push origin +HEAD:refs/heads/main"}]
+#     no_match: [{Bash: git push --force origin topic}, {Bash: git push origin main}]
 git_force_push_protected if {
 	"git_force_push" in input.action.signals
 	input.phase == "pre"

@@ -42,6 +42,9 @@ registry_change if {
 #   message: "This makes a trusted system program run code from another file: {command}"
 #   remediation: run the program directly, under its own name
 #   overridable: [organisation, user, project]
+#   examples:
+#     match: [{Bash: "rundll32.exe javascript:a"}]
+#     no_match: [{Bash: "where rundll32.exe"}]
 proxy_execution if {
 	input.phase == "pre"
 	some line in effects.lines
