@@ -114,11 +114,7 @@ func (h *Host) firingSets() []string {
 	for _, m := range h.compiler.Modules {
 		for _, r := range m.Rules {
 			if memberOf(r) != "" && decides(r) {
-				path := pathOf(r)
-				if familyRule(r) != "" {
-					path = idsPath
-				}
-				paths[strings.ReplaceAll(path, "/", ".")] = true
+				paths[strings.ReplaceAll(pathOf(r), "/", ".")] = true
 			}
 		}
 	}
@@ -134,7 +130,7 @@ func (h *Host) firingSets() []string {
 // decides reports whether a rule decides about an action.
 func decides(r *ast.Rule) bool {
 	path := pathOf(r)
-	return familyRule(r) != "" || slices.Contains(firesPaths, path) ||
+	return path == idsPath || slices.Contains(firesPaths, path) ||
 		strings.HasPrefix(path, "data/policies/") && strings.HasSuffix(path, "/"+findingsName)
 }
 
@@ -364,7 +360,7 @@ func (h *Host) Places() map[string]string {
 	for _, name := range slices.Sorted(maps.Keys(h.compiler.Modules)) {
 		for _, r := range h.compiler.Modules[name].Rules {
 			if id := memberOf(r); id != "" && decides(r) && all[id] == "" {
-				all[id] = fmt.Sprintf("%s:%d", name, r.Location.Row)
+				all[id] = fmt.Sprintf("%s:%d", r.Location.File, r.Location.Row)
 			}
 		}
 	}

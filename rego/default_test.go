@@ -85,14 +85,17 @@ func TestDefaultPolicy(t *testing.T) {
 func TestRowsAndRego(t *testing.T) {
 	e, modules := shipped(t)
 	inRego := map[string]string{}
-	eachFamilyRule(modules, func(r *ast.Rule, id string) {
-		if inRego[id] == "" {
-			inRego[id] = r.Location.File
+	for _, m := range modules {
+		for _, r := range m.Rules {
+			id := familyRule(r)
+			if id != "" && inRego[id] == "" {
+				inRego[id] = r.Location.File
+			}
+			if inRego[id] != r.Location.File && id != "" {
+				t.Errorf("%s: the rule %s is in %s too", r.Location, id, inRego[id])
+			}
 		}
-		if inRego[id] != r.Location.File {
-			t.Errorf("%s: the rule %s is in %s too", r.Location, id, inRego[id])
-		}
-	})
+	}
 	for _, row := range e.Rules() {
 		if file := inRego[row.ID]; row.Conditional() == (file != "") || row.InRego() != (file != "") {
 			t.Errorf("%s: the rule %s has a condition: %v; a rule in Rego: %q", row.Place("id", 0), row.ID, row.Conditional(), file)

@@ -12,7 +12,7 @@ import (
 // names of these rules are the ids of their rows.
 const familiesPath = "data/reviewer/families/"
 
-// idsPath is the set of those that fire, as the base layer writes it: whatever is true in any of these packages.
+// idsPath is the set of those that fire: whatever is true in any of these packages.
 const idsPath = "data/reviewer/firing/ids"
 
 // familyRule returns the id of a rule of a family; empty for a helper, and elsewhere.
@@ -28,71 +28,52 @@ func familyRule(r *ast.Rule) string {
 	return last(path)
 }
 
-// dispatch replaces the set of the rules that fire by rules that say the same, so that OPA need not evaluate
-// each rule of each family: one for each body of such a rule, with the body's tests by which OPA can look it up.
-func dispatch(modules map[string]*ast.Module) {
-	for _, m := range modules {
-		at := slices.IndexFunc(m.Rules, func(r *ast.Rule) bool { return pathOf(r) == idsPath && memberOf(r) == "" })
-		if at < 0 {
-			continue
-		}
-		var rules []*ast.Rule
-		eachFamilyRule(modules, func(r *ast.Rule, id string) { rules = append(rules, firing(m.Rules[at], r, id)) })
-		m.Rules = slices.Replace(m.Rules, at, at+1, rules...)
-	}
-}
-
-func eachFamilyRule(modules map[string]*ast.Module, each func(r *ast.Rule, id string)) {
-	for _, name := range slices.Sorted(maps.Keys(modules)) {
-		for _, r := range modules[name].Rules {
-			if id := familyRule(r); id != "" {
-				each(r, id)
+// dispatched replaces, in what a compiler compiles, the set of the rules that fire: by one rule for each body of
+// each rule of the families. OPA's index then chooses among these, as it cannot where the id is a variable. It has
+// the same members. The rules themselves are left out, but for those to which a test or another rule refers.
+func dispatched(c *ast.Compiler) *ast.Compiler {
+	return c.WithStageAfterID(ast.StageResolveRefs, ast.CompilerStageDefinition{Name: "Dispatch",
+		Stage: func(c *ast.Compiler) *ast.Error {
+			for _, m := range c.Modules {
+				at := slices.IndexFunc(m.Rules, func(r *ast.Rule) bool { return pathOf(r) == idsPath && memberOf(r) == "" })
+				if at >= 0 {
+					m.Rules = slices.Delete(m.Rules, at, at+1)
+					dispatch(c.Modules, m)
+					break
+				}
 			}
-		}
-	}
+			return nil
+		}})
 }
 
-// firing is the rule that adds an id to the set if a body of its rule can be true, and the rule is.
-func firing(set, r *ast.Rule, id string) *ast.Rule {
-	made := &ast.Rule{Head: ast.NewHead("ids", ast.StringTerm(id)), Module: set.Module, Location: set.Location}
-	made.Head.Location = set.Head.Location
-	add := func(e *ast.Expr) {
-		e.Location = set.Location
-		made.Body.Append(e)
-	}
-	for _, e := range r.Body {
-		if looksUp(e) {
-			add(ast.NewExpr([]*ast.Term{ast.NewTerm(e.Operator()), ast.NewTerm(e.Operand(0).Value), ast.NewTerm(e.Operand(1).Value)}))
+// dispatch adds the rules of the families to the module with the set.
+func dispatch(modules map[string]*ast.Module, set *ast.Module) {
+	used := map[string]bool{}
+	for _, m := range modules {
+		for _, r := range m.Rules {
+			ast.WalkRefs(r, func(ref ast.Ref) bool {
+				used[slashed(ref.ConstantPrefix())] = true
+				return false
+			})
 		}
 	}
-	add(ast.NewExpr(ast.NewTerm(r.Module.Package.Path.Append(ast.StringTerm(id)))))
-	return made
-}
-
-// looksUp reports whether an expression is one that OPA's index of rules can use: a constant that a part of
-// the input is, or contains.
-func looksUp(e *ast.Expr) bool {
-	if e.Negated || len(e.With) > 0 || !e.IsCall() && !e.IsEquality() || len(e.Operands()) != 2 {
-		return false
+	isUsed := func(path string) bool { return used[path] || used[above(path)] || used[above(above(path))] }
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		m := modules[name]
+		m.Rules = slices.DeleteFunc(m.Rules, func(r *ast.Rule) bool {
+			id := familyRule(r)
+			if id == "" {
+				return false
+			}
+			kept := isUsed(pathOf(r))
+			if kept {
+				r = r.Copy()
+			}
+			head := ast.NewHead("ids", ast.StringTerm(id))
+			head.Location = r.Head.Location
+			r.Head, r.Module, r.Annotations = head, set, nil
+			set.Rules = append(set.Rules, r)
+			return !kept
+		})
 	}
-	constant, part := e.Operand(0), e.Operand(1)
-	switch e.Operator().String() {
-	case ast.Member.Name:
-	case ast.Equal.Name, ast.Equality.Name:
-		if ofInput(constant) {
-			constant, part = part, constant
-		}
-	default:
-		return false
-	}
-	_, is := constant.Value.(ast.String)
-	return is && ofInput(part)
-}
-
-func ofInput(t *ast.Term) bool {
-	ref, is := t.Value.(ast.Ref)
-	return is && ref.HasPrefix(ast.InputRootRef) && !slices.ContainsFunc(ref[1:], func(t *ast.Term) bool {
-		_, constant := t.Value.(ast.String)
-		return !constant
-	})
 }

@@ -2,10 +2,12 @@ package rego
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -46,32 +48,12 @@ _listed if input.harness in {"a", "b"}`,
 always := true
 green if data.reviewer.families.shop.before`,
 	}
-	parsed, err := parseModules(modules)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dispatch(parsed)
-	var bodies []string
-	for _, r := range parsed["base/firing.rego"].Rules {
-		bodies = append(bodies, r.Head.Key.String()+": "+r.Body.String())
-	}
-	if want := []string{
-		`"before": equal(input.phase, "pre"); data.reviewer.families.shop.before`,
-		`"by_main": equal("main", input.agent); data.reviewer.families.shop.by_main`,
-		`"by_main": data.reviewer.families.shop.by_main`,
-		`"changes": internal.member_2("changes", input.facts); data.reviewer.families.shop.changes`,
-		`"always": data.reviewer.families.tea.always`,
-		`"green": data.reviewer.families.tea.green`,
-	}; !slices.Equal(bodies, want) {
-		t.Errorf("got %q\nwant %q", bodies, want)
-	}
-	as := func(how func(map[string]*ast.Module)) *Host {
+	as := func(how func(*ast.Compiler) *ast.Compiler) *Host {
 		parsed, err := parseModules(modules)
 		if err != nil {
 			t.Fatal(err)
 		}
-		how(parsed)
-		c := ast.NewCompiler()
+		c := how(ast.NewCompiler())
 		if c.Compile(parsed); c.Failed() {
 			t.Fatal(c.Errors)
 		}
@@ -81,7 +63,29 @@ green if data.reviewer.families.shop.before`,
 		}
 		return h
 	}
-	written, dispatched := as(func(map[string]*ast.Module) {}), as(dispatch)
+	written, fast := as(func(c *ast.Compiler) *ast.Compiler { return c }), as(dispatched)
+	var bodies, left []string
+	for _, r := range fast.compiler.Modules["base/firing.rego"].Rules {
+		bodies = append(bodies, fmt.Sprintf("%s %s:%d", r.Head.Key, r.Location.File, r.Location.Row))
+	}
+	if diff := cmp.Diff(bodies, []string{
+		`"before" base/rules/shop/shop.rego:2`,
+		`"by_main" base/rules/shop/shop.rego:3`,
+		`"by_main" base/rules/shop/shop.rego:7`,
+		`"changes" base/rules/shop/shop.rego:12`,
+		`"always" base/rules/tea/tea.rego:2`,
+		`"green" base/rules/tea/tea.rego:3`,
+	}); diff != "" {
+		t.Error(diff)
+	}
+	for _, name := range []string{"base/rules/shop/shop.rego", "base/rules/tea/tea.rego"} {
+		for _, r := range fast.compiler.Modules[name].Rules {
+			left = append(left, last(pathOf(r)))
+		}
+	}
+	if want := []string{"before", "number", "words", "of", "never", "_listed"}; !slices.Equal(left, want) {
+		t.Errorf("left are %q, want %q", left, want)
+	}
 	seen := map[string]bool{}
 	for _, phase := range []engine.Phase{"pre", "post"} {
 		for _, agent := range []string{"main", "pre", "post"} {
@@ -91,7 +95,7 @@ green if data.reviewer.families.shop.before`,
 					in.Facts = []string{"changes"}
 				}
 				want, err := written.Decide(context.Background(), in, nil)
-				got, err2 := dispatched.Decide(context.Background(), in, nil)
+				got, err2 := fast.Decide(context.Background(), in, nil)
 				if err != nil || err2 != nil || got.Reason != want.Reason {
 					t.Errorf("%s, %s, %s: got %q (%v), want %q (%v)", phase, agent, program, got.Reason, err2, want.Reason, err)
 				}

@@ -82,16 +82,13 @@ func (h *Host) ruleAt(at *ast.Location) string {
 	if at == nil {
 		return ""
 	}
-	m := h.compiler.Modules[at.File]
-	if m == nil {
-		return ""
-	}
-	id := ""
-	for _, r := range m.Rules {
-		if r.Location.Row > at.Row {
-			break
+	id, row := "", 0
+	for _, m := range h.compiler.Modules {
+		for _, r := range m.Rules {
+			if r.Location.File == at.File && r.Location.Row <= at.Row && r.Location.Row > row {
+				id, row = memberOf(r), r.Location.Row
+			}
 		}
-		id = memberOf(r)
 	}
 	return id
 }

@@ -15,7 +15,7 @@ import (
 // Where rules of each kind are defined: those of the base layer name a row, the others
 // define findings and exceptions.
 const (
-	decisionPath = "data/reviewer/decision"
+	decisionPath   = "data/reviewer/decision"
 	findingsName   = "findings"
 	exceptionsName = "exceptions"
 	laddersName    = "ladders"

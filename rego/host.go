@@ -159,7 +159,6 @@ func compiledBefore(one compilation) *ast.Compiler {
 
 func compileNew(modules map[string]string, leaveOut ...ast.StageID) (*ast.Compiler, error) {
 	parsed, err := parseModules(modules)
-	dispatch(parsed)
 	errs := []error{err}
 	for _, name := range slices.Sorted(maps.Keys(parsed)) {
 		errs = append(errs, checkPackage(name, parsed[name]))
@@ -169,7 +168,7 @@ func compileNew(modules map[string]string, leaveOut ...ast.StageID) (*ast.Compil
 	}
 	compile := func(leaveOut ...ast.StageID) *ast.Compiler {
 		c := ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true).SetErrorLimit(0).WithSkipStages(leaveOut...)
-		completed(c).Compile(parsed)
+		dispatched(completed(c)).Compile(parsed)
 		return c
 	}
 	c := compile(leaveOut...)

@@ -94,12 +94,11 @@ func CompileTests(modules, tests map[string]string, data map[string]any) (*TestS
 	if err := errors.Join(err, wrong); err != nil {
 		return nil, err
 	}
-	dispatch(parsed)
 	s := &TestSuite{modules: parsed, rules: testRules(beside)}
 	maps.Copy(s.modules, beside)
 	s.store = inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true))
 	s.compiler = ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true).WithEnablePrintStatements(true).SetErrorLimit(0)
-	completed(s.compiler)
+	dispatched(completed(s.compiler))
 	return s, nil
 }
 

@@ -36,7 +36,7 @@ func Read(raw []byte, sources map[string]string) (p Policy, err error) {
 	all.Wait()
 	p.Modules = make(map[string]*ast.Module, len(modules))
 	for _, m := range modules {
-		p.Modules[m.file] = m.module
+		p.Modules[m.name] = m.module
 	}
 	return p, errors.Join(append(errs, in.err)...)
 }
@@ -112,8 +112,9 @@ type moduleReader struct {
 	in
 	consts []ast.Value
 	module *ast.Module
-	file   string
-	source []byte
+	name   string
+	file   string // of the rule that is read: a compiled module can have rules of other files
+	source []byte // of this file
 
 	newTerms     []ast.Term
 	pointers     []*ast.Term
@@ -132,12 +133,15 @@ func (r *moduleReader) read(sources map[string]string) (err error) {
 	r.newTerms, r.pointers = make([]ast.Term, c.terms), make([]*ast.Term, c.pointers)
 	r.newExprs, r.exprPointers = make([]ast.Expr, c.exprs), make([]*ast.Expr, c.exprPointers)
 	r.locations, r.rules = make([]ast.Location, c.locations), make([]ast.Rule, c.rules)
-	r.file = string(r.consts[r.number()].(ast.String))
-	r.source = []byte(sources[r.file])
+	r.name = string(r.consts[r.number()].(ast.String))
+	r.file, r.source = r.name, []byte(sources[r.name])
 	r.module = &ast.Module{Package: &ast.Package{Path: r.terms(), Location: r.location()}}
 	r.module.SetRegoVersionSpan(ast.RegoVersionSpanOf(ast.RegoV1))
 	r.module.Rules = make([]*ast.Rule, r.number())
 	for i := range r.module.Rules {
+		if file := string(r.consts[r.number()].(ast.String)); file != r.file {
+			r.file, r.source = file, []byte(sources[file])
+		}
 		r.module.Rules[i] = r.rule()
 	}
 	return r.err

@@ -12,7 +12,7 @@ import (
 // Write writes the modules that were compiled from sources (file -> text). The same modules give
 // the same bytes.
 func Write(p Policy, sources map[string]string) ([]byte, error) {
-	w := &writer{known: map[string]int{}}
+	w := &writer{known: map[string]int{}, sources: sources}
 	var modules [][]byte
 	for _, name := range slices.Sorted(maps.Keys(p.Modules)) {
 		m := &moduleWriter{writer: w, source: sources[name]}
@@ -57,6 +57,7 @@ func (o *out) text(s string) {
 // writer collects the constants of all modules: each is written once.
 type writer struct {
 	constants out
+	sources   map[string]string
 	known     map[string]int // kind and text -> number
 	count     int
 	err       error
@@ -114,6 +115,8 @@ func (w *moduleWriter) module(name string, m *ast.Module) {
 	w.location(m.Package.Location)
 	w.number(len(m.Rules))
 	for _, r := range m.Rules {
+		w.number(w.constant(ast.String(r.Location.File)))
+		w.source = w.sources[r.Location.File]
 		w.rule(r)
 	}
 	if len(m.Imports) > 0 {

@@ -37,7 +37,7 @@ func TestPlacesOfConditions(t *testing.T) {
 			line := strings.TrimSpace(lines[n-1])
 			begins := func(key string) bool { return strings.HasPrefix(line, key) }
 			inRow := slices.ContainsFunc([]string{"when:", "measure:", "match:"}, begins) || strings.Contains(expressions[r.ID], line)
-			if strings.HasSuffix(name, ".yaml") && !inRow || strings.HasSuffix(name, ".rego") && !strings.Contains(line, strconv.Quote(r.ID)) {
+			if strings.HasSuffix(name, ".yaml") && !inRow || strings.HasSuffix(name, ".rego") && !strings.HasPrefix(line, r.ID+" if") {
 				t.Errorf("%s: %s is %q", r.ID, place, line)
 			}
 		}
