@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: help build check demo test unit product sandbox race lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines prepared path programs cross release release-check wine wine-part clean
+.PHONY: help build check demo test unit product sandbox race lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines policy-changelog prepared path programs cross release release-check wine wine-part clean
 
 # What a start reads instead of parsing and compiling the built-in policy. Without these files, as in a fresh clone
 # before make, the program is slower and decides the same.
@@ -105,6 +105,11 @@ lint-rego: build ## the built-in Rego with stock OPA: opa fmt, opa check --stric
 	(cd bundles/default && find . -name '*_test.rego' | tar -cf - -T -) | tar -xf - -C $$dir/policy && \
 	echo opa test && $(GO) run $(OPA) test $$dir/policy -r '_test\.' --timeout 10m --fail-on-empty
 	@if command -v regal >/dev/null; then regal lint bundles/default; else echo "SKIPPED regal: it is not installed"; fi
+
+policy-changelog: build ## the section about a new version of the built-in policy in docs/policy-changelog.md; SINCE is the revision of the one before
+	@dir=$$(mktemp -d); trap 'rm -rf $$dir' EXIT; \
+	$(BIN) policy diff git:$(or $(SINCE),$(error set SINCE=REVISION)):bundles/default bundles/default -f changelog -o $$dir/section.md && \
+	$(GO) test ./cmd/reviewer/shipped -count=1 -run TestPolicyVersion -changelog-section $$dir/section.md
 
 lint-known: ## govulncheck; skipped if the vulnerability database cannot be reached
 	@echo govulncheck ./...; out=$$($(GO) run $(GOVULNCHECK) ./... 2>&1) || case $$out in \

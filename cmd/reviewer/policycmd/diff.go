@@ -25,7 +25,7 @@ func DiffCommand(a *cli.App) *cobra.Command {
 			"Each change is marked with its effect: tightened, loosened, mixed (some of each), undecided\n" +
 			"(only a simulation can show it) or none (texts for people). The effect is\n" +
 			"derived from the order of settings, verdicts and effects, and never guessed.",
-		Example: "  reviewer policy diff default active\n  reviewer policy diff git:main:policy policy --exit-code\n  reviewer policy diff shop-1.3.0.tar.gz shop-1.4.0.tar.gz -f github",
+		Example: "  reviewer policy diff default active\n  reviewer policy diff git:main:policy policy --exit-code\n  reviewer policy diff shop-1.3.0.tar.gz shop-1.4.0.tar.gz -f github\n  reviewer policy diff git:v1.3:policy policy -f changelog",
 		Args: cli.Needs(cli.Argument{Name: "BEFORE", What: "the earlier policy: " + active.RefForms},
 			cli.Argument{Name: "AFTER", What: "the later policy: " + active.RefForms}),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,7 +41,7 @@ func DiffCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 2 if the policies differ in meaning")
-	out.Flags(cmd, "text", "json", "github")
+	out.Flags(cmd, "text", "json", "github", "changelog")
 	return cmd
 }
 
@@ -64,6 +64,8 @@ func showDiff(a *cli.App, w io.Writer, out *term.Output, refs []string, c diff.C
 		return term.WriteDocument(w, c)
 	case "github":
 		return diffGitHub(w, refs, c)
+	case "changelog":
+		return diffChangelog(w, c)
 	}
 	DiffText(w, a.Paint(out), refs, c)
 	return nil
