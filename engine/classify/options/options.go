@@ -4,6 +4,7 @@ package options
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
@@ -36,6 +37,7 @@ type Option struct {
 	Value abstract.Arg
 	Has   bool          // a value was given
 	At    int           // number of operands before it
+	word  string        // in a cluster that may be no cluster, the whole word
 	off   bool          // its value switches it off: --volumes=false
 	short bool          // it may be an abbreviation of a longer option
 	typed bool          // the grammar says that it can have a value
@@ -111,13 +113,20 @@ func (o *Options) keepValue(v *abstract.Arg) {
 // addresses.
 const MaxFlagValue = 120
 
+// maxCluster is the number of letters from which a word is hardly a cluster of options, and may be a
+// value that its program takes in the same word.
+const maxCluster = 6
+
 // cluster adds -abc or -ovalue.
 func (o *Options) cluster(args []abstract.Arg, i int, p Grammar) int {
 	a := args[i]
-	letters := a.Text[1:]
+	letters, word := a.Text[1:], ""
+	if len(letters) > maxCluster || strings.ContainsFunc(letters, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		word = a.Show()
+	}
 	o.Flags = append(o.Flags, abstract.Given{Text: a.Show(), Word: a, Letters: letters})
 	for k, r := range letters {
-		opt, rest := Option{Name: "-" + string(r), At: len(o.Operands)}, letters[k+len(string(r)):]
+		opt, rest := Option{Name: "-" + string(r), At: len(o.Operands), word: word}, letters[k+len(string(r)):]
 		if !p.takes(opt.Name) && !p.glues(opt.Name) {
 			if strings.HasPrefix(rest, "=") || rest == "-" { // -n=false, apt-get -s-
 				opt.Value = a.With(strings.TrimPrefix(rest, "="))
@@ -131,7 +140,7 @@ func (o *Options) cluster(args []abstract.Arg, i int, p Grammar) int {
 			o.List = append(o.List, opt)
 			continue
 		}
-		opt.Has, opt.typed = true, true
+		opt.Has, opt.typed, opt.word = true, true, ""
 		if rest != "" {
 			last := &o.Flags[len(o.Flags)-1]
 			last.Letters, last.Valued = strings.TrimSuffix(letters, rest), true
@@ -214,6 +223,32 @@ func (opt Option) Matches(name string) bool {
 // git reset --h is --hard and not --help.
 func (opt Option) isPlainly(name string) bool {
 	return opt.Name == name || len(opt.Name) >= 5 && opt.Matches(name)
+}
+
+// Names lists the options as engine.Command does.
+func (o Options) Names() []string {
+	var list []string
+	add := func(name string) {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	for _, opt := range o.List {
+		switch {
+		case opt.word != "":
+			add(opt.word)
+		case opt.off:
+			add(opt.Name + "=" + opt.Value.Text)
+		case opt.short:
+			add(opt.Name + "*")
+		default:
+			add(opt.Name)
+		}
+	}
+	if o.Ends {
+		add("--")
+	}
+	return list
 }
 
 // On reports whether one of the options is on: the last of them, and of those that negate

@@ -183,7 +183,7 @@ func (r *rowReader) reread(p rows.Program) {
 	if g := grammar(r.Call, p); !g.First {
 		names := len(r.Opts.Operands) - len(r.operands)
 		o := options.Parse(r.operands, g)
-		r.operands = o.Operands
+		r.operands, r.Opts.Ends = o.Operands, o.Ends
 		r.Opts.Operands = slices.Concat(r.Opts.Operands[:names:names], o.Operands)
 		r.Opts.List, r.Opts.Flags = slices.Concat(r.Opts.List, o.List), slices.Concat(r.Opts.Flags, o.Flags)
 	}

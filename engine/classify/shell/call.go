@@ -337,6 +337,9 @@ func (c *Call) Finish() {
 	o := &c.Shell.Out.Origins[c.Index]
 	o.Subs, o.Flags, o.Operands, o.Known, o.Complete = c.Subs, flags, operands, c.Known, true
 	e.Sub, e.Flags = c.Subs, options.TextsOf(flags)
+	if names := c.Opts.Names(); c.Opts.Parsed && !slices.Equal(names, engine.OptionWords(e.Flags)) {
+		e.Options = names
+	}
 	_, rest := CutSubs(c.Subs, operands)
 	for _, a := range rest {
 		e.Operands = append(e.Operands, a.Show())
