@@ -24,6 +24,7 @@ import (
 
 	"golang.org/x/mod/sumdb/dirhash"
 
+	"github.com/agent-reviewer/reviewer/bundles/definitions"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
@@ -299,6 +300,7 @@ const (
 	RulesFile     = "rules" // and patterns
 	AccessFile    = "access"
 	DetectorsFile = "detectors"
+	Definitions   = "definitions"
 	RowsFile      = "rows" // what programs do, what paths are
 )
 
@@ -321,6 +323,8 @@ func FileKind(name string) string {
 		return AccessFile
 	case strings.HasPrefix(name, "detectors/"):
 		return DetectorsFile
+	case name == definitions.File:
+		return Definitions
 	case slices.ContainsFunc(rows.Folders(), func(folder string) bool { return strings.HasPrefix(name, folder) }):
 		return RowsFile
 	}
@@ -347,6 +351,9 @@ func (b *Bundle) add(name string, content []byte, rules map[string]*parsedRules)
 		rows, err := ParseDetectors(name, content)
 		b.Detectors = append(b.Detectors, rows...)
 		return err
+	case Definitions:
+		_, err := definitions.Read(content)
+		return err
 	case RowsFile:
 		b.Rows[name] = content
 		return nil
@@ -355,7 +362,7 @@ func (b *Bundle) add(name string, content []byte, rules map[string]*parsedRules)
 		return nil // was read with the settings
 	}
 	return inFile(name).as("file.unused").wrong("nothing reads this file; policy is in "+
-		"*.rego, data.yaml, settings.yaml, and in YAML files under rules/, "+
+		"*.rego, data.yaml, settings.yaml, definitions.yaml, and in YAML files under rules/, "+
 		"patterns/, access/, detectors/ and, for rows, %s", strings.Join(rows.Folders(), ", "))
 }
 

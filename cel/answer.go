@@ -79,9 +79,9 @@ func (h *Host) Answers(in *engine.Input) []Answer {
 		a := Answer{ID: c.ID, Match: c.Match.unmet(in), Threshold: c.Threshold * c.factor(in)}
 		a.listsMatched = len(a.Match) == 0 && c.Match.specific()
 		if language != nil && len(a.Match) <= 1 {
-			a.ask(language, c, &variables{in: in})
+			a.ask(language, c, &variables{in: in, host: h})
 		}
-		f, found := c.find(&variables{in: in})
+		f, found := c.find(&variables{in: in, host: h})
 		if len(a.Match) == 0 { // otherwise details has nothing to describe
 			a.Holds, a.Error = found, f.Error
 		}

@@ -54,6 +54,7 @@ type linter struct {
 	ast  *ast.AST
 
 	subcommand func(program, word string) bool // nil: programs are not known
+	facts      []int64                         // lists of words of facts
 	found      []*Error
 }
 
@@ -61,6 +62,10 @@ func (i *linter) inspect(checked *cel.Ast) []*Error {
 	i.ast = checked.NativeRep()
 	visit(i.ast.Expr(), i.key)
 	visit(i.ast.Expr(), i.operands)
+	if i.part != "text" { // of a definition
+		visit(i.ast.Expr(), i.spelling)
+		visit(i.ast.Expr(), i.list)
+	}
 	before := len(i.found)
 	visit(i.ast.Expr(), i.chain)
 	if len(i.found) == before && i.part == "when" {

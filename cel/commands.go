@@ -3,6 +3,7 @@ package cel
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
@@ -83,4 +84,57 @@ func (i *linter) saidAt(e ast.Expr) bool {
 	loc := i.ast.SourceInfo().GetStartLocation(e.ID())
 	place := fmt.Sprint(loc.Line(), loc.Column()+1)
 	return slices.ContainsFunc(i.found, func(f *Error) bool { return fmt.Sprint(f.Line, f.Column) == place })
+}
+
+// spelling warns about a condition that compares the words of flags with an option: it may be written
+// in other ways, such as in a cluster, shortened, or with a value.
+func (i *linter) spelling(e ast.Expr) {
+	switch {
+	case isCall(e, operators.In) && isFlags(e.AsCall().Args()[1]):
+		i.spelled(e.AsCall().Args()[0])
+	case e.Kind() == ast.ComprehensionKind && isFlags(e.AsComprehension().IterRange()):
+		visit(e.AsComprehension().LoopStep(), i.spelled)
+	}
+}
+
+func isFlags(e ast.Expr) bool {
+	return e.Kind() == ast.SelectKind && e.AsSelect().FieldName() == "flags"
+}
+
+func (i *linter) spelled(e ast.Expr) {
+	if text, ok := literal(e); ok && option(text) {
+		i.wrong(e, "cel.option", `%q is one way to write an option: write c.has("-n", "--name"), with all names of the option`,
+			text).Warning = true
+	}
+}
+
+// option reports whether a text looks like an option, or a pattern of one, without a value.
+func option(text string) bool {
+	name := strings.TrimLeft(strings.TrimPrefix(text, "^"), "-")
+	dashes := len(strings.TrimPrefix(text, "^")) - len(name)
+	return (dashes == 1 || dashes == 2) && name != "" && !strings.Contains(text, "=") && !strings.HasSuffix(text, "-")
+}
+
+// maxNames is the number of texts that a list in a condition can have. A longer one is knowledge,
+// which other layers want to add to.
+const maxNames = 5
+
+// list warns about a long list of texts, unless they are all words of facts.
+func (i *linter) list(e ast.Expr) {
+	if isCall(e, operators.In) {
+		c := comparison{schema: i.types, ast: i.ast, items: map[string][]string{}}
+		if known, _ := c.vocabulary(e.AsCall().Args()[0]); known != nil {
+			i.facts = append(i.facts, e.AsCall().Args()[1].ID())
+		}
+	}
+	if e.Kind() != ast.ListKind || len(e.AsList().Elements()) <= maxNames || slices.Contains(i.facts, e.ID()) {
+		return
+	}
+	for _, item := range e.AsList().Elements() {
+		if _, ok := literal(item); !ok {
+			return
+		}
+	}
+	i.wrong(e, "cel.list", "a list of more than %d names in a condition: no other layer can add to it. Write it in data.yaml or a row, "+
+		"or name it in definitions.yaml", maxNames).Warning = true
 }

@@ -23,6 +23,7 @@ type Condition struct {
 	Confidence string // CEL, a number from 0 to 1: the confidence in the finding
 	Details    string // CEL, a string: what was measured, in words
 	List       string // empty: the condition is independent of others
+	Names      *Names // what the expressions can refer to besides the input; the same for all conditions of a host
 	Order      int    // position in List, of whose conditions only the first that is true gives a finding
 }
 

@@ -14,7 +14,9 @@
 // expression that fails while it runs gives a finding with an error, never a silent
 // 'no'.
 //
-// Three functions are added to the language:
+// Expressions can also use the definitions of the policy, as variables, and its settings as data.NAME.
+//
+// These functions are added to the language:
 //
 //	under(path, dir)    the path is dir or under it, as spelled:
 //	                    under("/etc/ssh/sshd_config", "/etc")
@@ -22,6 +24,9 @@
 //	                    glob("/srv/app/.env", "**/.env")
 //	domain(host, name)  the host is name or under it; a port is ignored:
 //	                    domain("api.example.com:443", "example.com")
+//	c.has(option, …)    the command has one of the options, however it is written, and it is on
+//	c.sub(word, …)      the subcommands of the command begin with these words
+//	reads(effect)       the effect shows what is in a file
 //
 // Out of scope: what a finding means (rego), what the facts are
 // (engine/classify), and how conditions are written in files (bundles).

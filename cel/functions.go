@@ -22,21 +22,25 @@ func functions() cel.EnvOption {
 		}{
 			{"under", under}, {"glob", glob}, {"domain", domain},
 		} {
-			id := f.name + "_string_string"
-			declared := cel.Function(f.name, cel.Overload(id, []*cel.Type{cel.StringType, cel.StringType}, cel.BoolType,
-				cel.BinaryBinding(func(a, b ref.Val) ref.Val { return call(f.call, a, b) })))
 			scan := cost.StringScan(cost.Sum(cost.Length(cost.Arg(0)), cost.Length(cost.Arg(1))))
+			id := f.name + "_string_string"
+			overload := cel.Overload(id, []*cel.Type{cel.StringType, cel.StringType}, cel.BoolType,
+				cel.BinaryBinding(func(a, b ref.Val) ref.Val { return call(f.call, a, b) }))
 			var err error
-			if e, err = declared(e); err != nil {
-				return nil, err
-			}
-			model := cel.CostModel(cost.Overload(id, cost.EvalCost(cost.Sum(cost.Const(cost.CallCost), scan))))
-			if e, err = model(e); err != nil {
+			if e, err = declare(e, f.name, overload, id, cost.Sum(cost.Const(cost.CallCost), scan)); err != nil {
 				return nil, err
 			}
 		}
-		return e, nil
+		return factFunctions(e)
 	}
+}
+
+func declare(e *cel.Env, name string, overload cel.FunctionOpt, id string, model cost.QuantityExpr) (*cel.Env, error) {
+	e, err := cel.Function(name, overload)(e)
+	if err != nil {
+		return nil, err
+	}
+	return cel.CostModel(cost.Overload(id, cost.EvalCost(model)))(e)
 }
 
 func call(f func(a, b string) (bool, error), a, b ref.Val) ref.Val {

@@ -24,6 +24,9 @@ type Host struct {
 	index      index
 	language   func() (*language, error) // made on first use: see the package comment
 
+	names       *Names
+	definitions map[string]*expression
+
 	known func() map[precompiledKey]precompiled // expressions that were compiled before; nil: none
 }
 
@@ -45,8 +48,10 @@ type place struct {
 // Compile builds a host. It checks ids, match lists and levels, but not expressions:
 // Check compiles them all.
 func Compile(conditions []Condition) (*Host, error) {
-	h := &Host{language: sync.OnceValues(newLanguage)}
-	var problems []*Error
+	h := &Host{}
+	h.language = sync.OnceValues(func() (*language, error) { return newLanguage(h.names, h.texts()) })
+	h.define(sharedNames(conditions))
+	problems := h.names.validate(newSchema()["engine.Input"].names)
 	seen := map[string]bool{}
 	places := map[place]string{}
 	for _, c := range conditions {
@@ -153,6 +158,11 @@ func (h *Host) Costs() []Cost {
 
 func (h *Host) expressions() []*expression {
 	var list []*expression
+	if h.names != nil {
+		for _, d := range h.names.Definitions {
+			list = append(list, h.definitions[d.ID])
+		}
+	}
 	for i := range h.conditions {
 		c := &h.conditions[i]
 		for _, e := range []*expression{c.when, c.measure, c.confidence, c.details} {
@@ -169,7 +179,7 @@ func (h *Host) expressions() []*expression {
 // finding, and does not evaluate the conditions after it.
 func (h *Host) Match(ctx context.Context, in *engine.Input) ([]engine.Finding, error) {
 	var findings []engine.Finding
-	vars := &variables{in: in}
+	vars := &variables{in: in, host: h}
 	answered := "" // the list that has its finding
 	for _, i := range h.index.candidates(in) {
 		c := &h.conditions[i]
@@ -338,7 +348,7 @@ func (h *Host) expression(id, part, text string, want ...*types.Type) *expressio
 			return nil, []*Error{{ID: id, Part: part, Code: "cel.type", Message: err.Error()}}
 		}
 		if h.known != nil {
-			if p := l.load(e, h.known()); p != nil {
+			if p := l.load(e, h.names, h.known()); p != nil {
 				return p, nil
 			}
 		}

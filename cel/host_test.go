@@ -126,7 +126,7 @@ func TestExpressions(t *testing.T) {
 
 // Each field of Input is a variable with a value of the type that it declares.
 func TestVariables(t *testing.T) {
-	l, err := newLanguage()
+	l, err := newLanguage(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestMatchIsLazy(t *testing.T) {
 		Condition{ID: "push", Match: Match{Signals: []string{"git_force_push"}}},
 	)
 	made := 0
-	h.language = func() (*language, error) { made++; return newLanguage() }
+	h.language = func() (*language, error) { made++; return newLanguage(nil, nil) }
 	if d := cmp.Diff([]engine.Finding{{ID: "push"}}, match(t, h, sample())); d != "" {
 		t.Error(d)
 	}

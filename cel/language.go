@@ -33,9 +33,9 @@ type language struct {
 	types schema
 }
 
-// newLanguage declares the variables and functions. The versions of the libraries are
+// newLanguage declares the variables and functions, and those names that some texts use, or all. The versions of the libraries are
 // pinned: a later one could interpret a shipped policy differently.
-func newLanguage() (*language, error) {
+func newLanguage(names *Names, texts []string) (*language, error) {
 	l := &language{types: newSchema()}
 	options := []cel.EnvOption{
 		cel.OptionalTypes(cel.OptionalTypesVersion(2)),
@@ -63,7 +63,7 @@ func newLanguage() (*language, error) {
 	for _, f := range l.types.variables() {
 		options = append(options, cel.Variable(f.name, f.typ))
 	}
-	env, err := cel.NewEnv(options...)
+	env, err := cel.NewEnv(append(options, names.declare(texts)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("declare the language of conditions: %w", err)
 	}

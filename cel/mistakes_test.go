@@ -29,7 +29,10 @@ func TestMistakes(t *testing.T) {
 		`history.fired[?"acme.flailing"].hasValue()`: `when:1:16: fired: unknown word "acme.flailing"; did you mean "acme.failing"?`,
 		`action.commands.exists(c, c.name == "kubectl" && "apply" in c.operands)`:                      `when:1:58: "apply" is a subcommand of kubectl, so it is in c.sub and not in c.operands: write "apply" in c.sub`,
 		`action.commands.exists(c, c.operands[0] == "apply" && phase == "pre" && c.name == "kubectl")`: `when:1:41: "apply" is a subcommand of kubectl, so it is in c.sub and not in c.operands: write "apply" in c.sub`,
-		`"acme.fialing" in history.fired`: `when:1:1: fired: unknown word "acme.fialing"; did you mean "acme.failing"?`,
+		`action.commands.exists(c, c.name == "podman" && "-a" in c.flags)`:                             `when:1:49: "-a" is one way to write an option: write c.has("-n", "--name"), with all names of the option`,
+		`action.commands.exists(c, c.flags.exists(f, f.matches("^-[a-z]*f")))`:                         `when:1:55: "^-[a-z]*f" is one way to write an option: write c.has("-n", "--name"), with all names of the option`,
+		`action.commands.exists(c, c.name in ["a", "b", "c", "d", "e", "f"])`:                          `when:1:37: a list of more than 5 names in a condition: no other layer can add to it. Write it in data.yaml or a row, or name it in definitions.yaml`,
+		`"acme.fialing" in history.fired`:                                                              `when:1:1: fired: unknown word "acme.fialing"; did you mean "acme.failing"?`,
 	} {
 		h, err := Compile([]Condition{{ID: "a", When: text}})
 		if err != nil {
@@ -57,6 +60,10 @@ func TestNoMistakes(t *testing.T) {
 		`action.commands.exists(c, c.name == "kubectl" && "prod" in c.operands)`,
 		`action.commands.exists(c, c.name == "kubectl" && "explain" in c.sub && "apply" in c.operands)`,
 		`action.commands.exists(c, (c.name == "kubectl" || c.name == "shopctl") && "apply" in c.operands)`,
+		`action.commands.exists(c, c.has("-a", "--all") && "--context=prod" in c.flags && !("-x" in c.operands))`,
+		`action.commands.exists(c, c.has("-a") && c.flags.exists(f, f.startsWith("--context=")))`,
+		`action.commands.exists(c, c.name in ["a", "b", "c", "d", "e"])`,
+		`action.effects.exists(e, e.location in ["inside", "self", "worktree", "temp", "beside", "notes", "null"])`,
 		`-1 < session.actions && session.actions >= 3 && session.actions <= 9`,
 	} {
 		h, err := Compile([]Condition{{ID: "a", When: text}})

@@ -18,8 +18,8 @@ import (
 type Rewordings struct{ language *language }
 
 // NewRewordings returns one for the language of conditions.
-func NewRewordings() (*Rewordings, error) {
-	l, err := newLanguage()
+func NewRewordings(names *Names) (*Rewordings, error) {
+	l, err := newLanguage(names, nil)
 	if err != nil {
 		return nil, err
 	}

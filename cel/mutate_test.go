@@ -10,7 +10,7 @@ import (
 
 func rewordings(t testing.TB) *Rewordings {
 	t.Helper()
-	r, err := NewRewordings()
+	r, err := NewRewordings(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func Precompile(conditions []Condition) ([]byte, error) {
 		if len(errs) > 0 {
 			return nil, join(errs)
 		}
-		all[precompiledKey{e.part, e.text}] = p
+		all[precompiledKey{e.part, e.text + h.names.types(e.text)}] = p
 	}
 	sum := precompiledSum()
 	out := slices.Clone(sum[:])
@@ -142,8 +142,8 @@ func precompiledSum() [sha256.Size]byte {
 }
 
 // load is compile for an expression that was compiled before; nil: it was not.
-func (l *language) load(e *expression, known map[precompiledKey]precompiled) *program {
-	k, there := known[precompiledKey{e.part, e.text}]
+func (l *language) load(e *expression, names *Names, known map[precompiledKey]precompiled) *program {
+	k, there := known[precompiledKey{e.part, e.text + names.types(e.text)}]
 	var checked exprpb.CheckedExpr
 	if !there || proto.Unmarshal(k.raw, &checked) != nil {
 		return nil

@@ -51,7 +51,7 @@ func TestPrecompiled(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, there := plain.expressions()[i], loaded.known()
-		got := l.load(e, there)
+		got := l.load(e, nil, there)
 		want, _ := p.compile()
 		if got == nil || got.max != want.max || got.limited != want.limited {
 			t.Errorf("%s %s: %+v, want %+v", e.id, e.part, got, want)

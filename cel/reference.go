@@ -21,17 +21,24 @@ func Reference() []Function {
 
 func ourFunctions() []Function {
 	return []Function{
-		{"under", "under(path, dir) bool", "The path is dir or under it, as spelled.", `under("./src/cart.go", "./src")`},
+		{"under", "under(path, dir) bool, under(path, list) bool", "The path is dir or under it, as spelled; with a list, one of those.",
+			`under("./src/cart.go", "./src") && under("./src/cart.go", ["./docs", "./src"])`},
 		{"glob", "glob(path, pattern) bool", "The whole path matches; * and ? stop at a slash, ** as a whole segment does not.",
 			`glob("/srv/shop/.env", "**/.env*")`},
 		{"domain", "domain(host, name) bool", "The host is name or a subdomain of it; case and port are ignored.",
 			`domain("api.shop.example:443", "shop.example")`},
+		{"sub", "command.sub(word, …) bool", "The subcommands of the command begin with these words; get|list is one of several.",
+			`!action.commands.exists(c, c.sub("compose", "down|rm"))`},
+		{"reads", "reads(effect) bool", "The effect shows what is in a file, not only its name, size or date.",
+			`!action.effects.exists(e, reads(e))`},
 	}
 }
 
 func macros() []Function {
 	return []Function{
-		{"has", "has(object.field) bool", "The optional field is present. Reading an absent field without this test is an error.", `!has(event.result)`},
+		{"has", "has(object.field) bool, command.has(option, …) bool",
+			"The optional field is present: reading an absent field without this test is an error. Of a command: one of the options is given, " +
+				"however it is written, and is not off.", `!has(event.result) && !action.commands.exists(c, c.has("-f", "--force"))`},
 		{"exists", "list.exists(x, condition) bool", "The condition is true for at least one element.", `["a", "bc"].exists(s, size(s) == 2)`},
 		{"all", "list.all(x, condition) bool", "The condition is true for every element; true for an empty list.", `[1, 2].all(n, n > 0)`},
 		{"exists_one", "list.exists_one(x, condition) bool", "The condition is true for exactly one element.", `[1, 2].exists_one(n, n > 1)`},

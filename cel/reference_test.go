@@ -11,7 +11,7 @@ import (
 
 // Each example is a condition that is true of an empty input.
 func TestReferenceExamples(t *testing.T) {
-	l, err := newLanguage()
+	l, err := newLanguage(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +21,7 @@ func TestReferenceExamples(t *testing.T) {
 			t.Errorf("%s: %s: %v", f.Name, f.Example, problems[0])
 			continue
 		}
-		v, _, err := p.Eval(&variables{&engine.Input{}})
+		v, _, err := p.Eval(&variables{in: &engine.Input{}})
 		if err != nil || v != types.True {
 			t.Errorf("%s: %s is %v, %v", f.Name, f.Example, v, err)
 		}
@@ -44,7 +44,7 @@ func unlisted(name string) bool {
 }
 
 func TestReferenceIsComplete(t *testing.T) {
-	l, err := newLanguage()
+	l, err := newLanguage(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

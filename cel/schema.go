@@ -7,6 +7,7 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
 	"cel.dev/cel-go/ext"
 
@@ -138,7 +139,11 @@ func arguments(obj any) (any, error) {
 }
 
 // variables makes the input available to an expression.
-type variables struct{ in *engine.Input }
+type variables struct {
+	in   *engine.Input
+	host *Host              // whose names can be used; nil: no names
+	made map[string]ref.Val // definitions that were evaluated
+}
 
 // ResolveName returns a variable's value.
 func (v *variables) ResolveName(name string) (any, bool) {
@@ -170,7 +175,7 @@ func (v *variables) ResolveName(name string) (any, bool) {
 	case "agent":
 		return types.String(v.in.Agent), true
 	}
-	return nil, false
+	return v.named(name)
 }
 
 // Parent returns nil: there is one scope.

@@ -1,6 +1,9 @@
 package engine
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Type is what an action would do, regardless of the tool that does it. An
 // action has a set of them; a shell command has the types of its effects.
@@ -168,11 +171,37 @@ type Command struct {
 	// Options as written, in order, up to "--": clusters stay together ("-uf"),
 	// a separate value is joined with = ("--context=prod"); masked.
 	Flags    []string `json:"flags,omitempty"`
+	// Options one by one, where that differs from the words of flags: a cluster as its letters, an
+	// option that may be abbreviated with a * at its end, one that is off with its value
+	// ("--volumes=false"), and "--" if that ends them; masked. Conditions ask with c.has("-f", "--force").
+	Options  []string `json:"options,omitempty"`
 	Operands []string `json:"operands,omitempty"` // remaining words, masked; unknown parts are "?"
 	Wrappers []string `json:"wrappers,omitempty"` // programs that start this one (sudo, env, timeout, …), outermost first
 	// Where the command comes from (sh-c, eval, heredoc, pipe, base64, xargs, find-exec, script, …),
 	// outermost first.
 	Via []string `json:"via,omitempty"`
+}
+
+// Has reports whether one of the options is given, and not with a value that switches it off.
+func (c Command) Has(names ...string) bool {
+	list := c.Options
+	if list == nil {
+		list = OptionWords(c.Flags)
+	}
+	return slices.ContainsFunc(list, func(option string) bool {
+		begin, short := strings.CutSuffix(option, "*")
+		return slices.ContainsFunc(names, func(name string) bool { return name == option || short && strings.HasPrefix(name, begin) })
+	})
+}
+
+// OptionWords returns the options in the words of flags, without their values.
+func OptionWords(flags []string) []string {
+	var list []string
+	for _, f := range flags {
+		name, _, _ := strings.Cut(f, "=")
+		list = append(list, name)
+	}
+	return list
 }
 
 // EffectKind is a kind of effect.

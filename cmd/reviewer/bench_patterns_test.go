@@ -22,7 +22,7 @@ import (
 // that rows wait for, so that each runs. Means, since mostly none runs.
 func patternCost(t *testing.T, all bool) (time.Duration, time.Duration) {
 	p, e := defaultPolicy(t)
-	host, err := cel.Compile(wiring.Conditions(patternRows(e)))
+	host, err := cel.Compile(wiring.WithNames(wiring.Conditions(patternRows(e)), wiring.Names(e.Layers, e.Data)))
 	if err != nil {
 		t.Fatal(err)
 	}

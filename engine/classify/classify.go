@@ -308,6 +308,7 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 	for i := range a.Commands {
 		c := &a.Commands[i]
 		c.Name, c.Sub, c.Flags, c.Operands = m.Text(c.Name), m.Texts(c.Sub), m.Texts(c.Flags), m.Texts(c.Operands)
+		c.Options = m.Texts(c.Options)
 	}
 	a.Paths, a.Loads = m.Texts(a.Paths), m.Texts(a.Loads)
 	folded := m.Folded()

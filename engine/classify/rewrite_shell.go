@@ -9,6 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -288,7 +289,7 @@ func (s *site) dropFlag(flag string) error {
 		found = found || same || cluster
 	}
 	if !found {
-		return fmt.Errorf("%s has no flag %s%s", s.name, flag, hint(engine.Nearest(flag, shell.TextsOf(s.Flags))))
+		return fmt.Errorf("%s has no flag %s%s", s.name, flag, hint(engine.Nearest(flag, options.TextsOf(s.Flags))))
 	}
 	return nil
 }

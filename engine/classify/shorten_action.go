@@ -157,6 +157,7 @@ func (c *cutter) command(cmd engine.Command) engine.Command {
 	cmd.Name = c.string("action.commands.name", cmd.Name, c.m.text)
 	cmd.Sub = c.words("action.commands.sub", cmd.Sub)
 	cmd.Flags = c.words("action.commands.flags", cmd.Flags)
+	cmd.Options = c.words("action.commands.options", cmd.Options)
 	cmd.Operands = c.words("action.commands.operands", cmd.Operands)
 	cmd.Wrappers = c.words("action.commands.wrappers", cmd.Wrappers)
 	cmd.Via = c.words("action.commands.via", cmd.Via)

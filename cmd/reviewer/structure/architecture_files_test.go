@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"go/ast"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -54,4 +56,29 @@ func TestFileLengths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// literal returns the text of literals that are added up; empty if it is not one.
+func literal(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		s, _ := strconv.Unquote(e.Value)
+		return s
+	case *ast.BinaryExpr:
+		return literal(e.X) + literal(e.Y)
+	}
+	return ""
+}
+
+// nameOfCall returns the name of what is called: f or p.f.
+func nameOfCall(c *ast.CallExpr) string {
+	switch f := c.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		if x, ok := f.X.(*ast.Ident); ok {
+			return x.Name + "." + f.Sel.Name
+		}
+	}
+	return ""
 }

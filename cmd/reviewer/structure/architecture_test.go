@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -69,7 +68,7 @@ func walls() []wall {
 			"tests show events alike, whichever agent they come from"},
 		{"engine/transcript", []string{"engine", "engine/harness"},
 			"what an agent recorded is true whatever a call means and whatever was decided about it"},
-		{"engine/classify", []string{"engine", "engine/classify/abstract", "engine/classify/languages", "engine/classify/marks", "engine/classify/mask", "engine/classify/named", "engine/classify/operation", "engine/classify/place", "engine/classify/programs", "engine/classify/prompt", "engine/classify/rows", "engine/classify/shell", "engine/classify/tasks", "engine/classify/windows", "mvdan.cc/sh/v3/syntax"},
+		{"engine/classify", []string{"engine", "engine/classify/abstract", "engine/classify/languages", "engine/classify/marks", "engine/classify/mask", "engine/classify/named", "engine/classify/operation", "engine/classify/options", "engine/classify/place", "engine/classify/programs", "engine/classify/prompt", "engine/classify/rows", "engine/classify/shell", "engine/classify/tasks", "engine/classify/windows", "mvdan.cc/sh/v3/syntax"},
 			"what a call means depends neither on the agent that makes it nor on the policy that judges it"},
 		{"engine/classify/abstract", []string{"engine", "mvdan.cc/sh/v3/syntax"},
 			"what is known about a string is the ground of every reader of code, so it knows none of them"},
@@ -81,6 +80,8 @@ func walls() []wall {
 			"a secret is one wherever it stands: no path, program or language has a say"},
 		{"engine/classify/sql", []string{"engine/classify/abstract"},
 			"a script means the same whoever sends it, so clients and shells are out of reach"},
+		{"engine/classify/options", []string{"engine/wildcard", "engine/classify/abstract", "engine/classify/rows"},
+			"how a program's words divide into options and operands follows from its grammar, whatever it does with them"},
 		{"engine/classify/operation", []string{"engine/classify/abstract", "engine/classify/languages", "engine/classify/rows"},
 			"the name of an operation is read as text, whichever service has it"},
 		{"engine/classify/place", []string{"engine", "engine/gitignore", "engine/osfile", "engine/wildcard", "engine/classify/abstract", "engine/classify/mask", "engine/classify/rows", "golang.org/x/text/unicode/norm"},
@@ -89,15 +90,15 @@ func walls() []wall {
 			"marks are made of texts, and no code is understood for them"},
 		{"engine/classify/prompt", []string{"engine", "engine/classify/abstract", "engine/classify/marks", "engine/classify/mask", "engine/classify/rows"},
 			"what a person wrote is read before anything is known about a call"},
-		{"engine/classify/shell", []string{"engine", "engine/wildcard", "engine/classify/abstract", "engine/classify/place", "engine/classify/rows", "engine/classify/sql", "mvdan.cc/sh/v3/syntax"},
+		{"engine/classify/shell", []string{"engine", "engine/wildcard", "engine/classify/abstract", "engine/classify/options", "engine/classify/place", "engine/classify/rows", "engine/classify/sql", "mvdan.cc/sh/v3/syntax"},
 			"the machine is handed what knows programs and languages; it imports neither, so that each can be changed alone"},
 		{"engine/classify/languages", []string{"engine", "engine/classify/abstract", "engine/classify/shell"},
 			"code of a language has its effects through the machine, whichever program runs it"},
 		{"engine/classify/tasks", []string{"engine", "engine/classify/abstract", "engine/classify/place", "engine/classify/shell", "go.yaml.in/yaml/v3"},
 			"files of tasks hold shell code: the machine runs it, and the programs in it are not looked at here"},
-		{"engine/classify/windows", []string{"engine", "engine/wildcard", "engine/classify/abstract", "engine/classify/mask", "engine/classify/place", "engine/classify/shell"},
+		{"engine/classify/windows", []string{"engine", "engine/wildcard", "engine/classify/abstract", "engine/classify/mask", "engine/classify/options", "engine/classify/place", "engine/classify/shell"},
 			"programs that cmd or PowerShell start are run by the machine with what it was handed"},
-		{"engine/classify/programs", []string{"engine", "engine/classify/abstract", "engine/classify/languages", "engine/classify/operation", "engine/classify/place", "engine/classify/rows", "engine/classify/shell", "engine/classify/sql", "engine/classify/tasks", "engine/classify/windows", "github.com/tailscale/hujson"},
+		{"engine/classify/programs", []string{"engine", "engine/classify/abstract", "engine/classify/languages", "engine/classify/operation", "engine/classify/options", "engine/classify/place", "engine/classify/rows", "engine/classify/shell", "engine/classify/sql", "engine/classify/tasks", "engine/classify/windows", "github.com/tailscale/hujson"},
 			"the top of what is known about commands: nobody below may lean on a single program"},
 		{"engine/classify/classifytest", []string{"engine/classify/rows"},
 			"what tests share is at hand for the lowest package, so it imports none but the form of rows"},
@@ -159,8 +160,10 @@ func walls() []wall {
 			"part of rego: it writes and reads compiled modules, whichever policy they are of"},
 		{"cel", []string{"engine", "engine/cmdline", "engine/mutant", "engine/wildcard", "cel.dev/cel-go/", "google.golang.org/genproto/googleapis/api/expr/v1alpha1", "google.golang.org/protobuf/proto"},
 			"the one package that knows cel-go, and nothing else, so that it can be changed in one place"},
-		{"bundles", []string{"engine/settings", "engine", "bundles/conform", "bundles/encoded", "engine/classify/rows", "engine/wildcard", "engine/osfile", "engine/yamltext", "schemas", "go.yaml.in/yaml/v3", "golang.org/x/mod/semver", "golang.org/x/mod/sumdb/dirhash"},
+		{"bundles", []string{"engine/settings", "engine", "bundles/conform", "bundles/definitions", "bundles/encoded", "engine/classify/rows", "engine/wildcard", "engine/osfile", "engine/yamltext", "schemas", "go.yaml.in/yaml/v3", "golang.org/x/mod/semver", "golang.org/x/mod/sumdb/dirhash"},
 			"files, digests and settings of a policy can be looked at without evaluating it"},
+		{"bundles/definitions", []string{"go.yaml.in/yaml/v3"},
+			"expressions are read as texts, whatever language they are in"},
 		{"bundles/conform", nil,
 			"whether a document fits a schema follows from the two, and a program that starts pays for it only when it is asked"},
 		{"bundles/encoded", nil,
@@ -295,7 +298,7 @@ func walls() []wall {
 			"where sessions lie and what is in a file can be told without a policy; the one package that knows what compresses a file"},
 		{"cmd/reviewer/skeleton", []string{"bundles", "go.yaml.in/yaml/v3"},
 			"the first lines of a policy are texts: what they mean is looked at by whoever puts them into one"},
-		{"cmd/reviewer/wiring", []string{"engine/settings", "engine", "engine/review", "engine/checkpoint", "engine/classify", "engine/detect", "bundles", "bundles/permissions", "rego", "cel"},
+		{"cmd/reviewer/wiring", []string{"engine/settings", "engine", "engine/review", "engine/checkpoint", "engine/classify", "engine/detect", "bundles", "bundles/definitions", "bundles/permissions", "rego", "cel"},
 			"what compiles a policy for the commands compiles it for the scores, or they would be another policy's"},
 		{"cmd/reviewer/wiring/wiringtest", []string{"bundles", "cmd/reviewer/wiring", "engine", "engine/review", "rego"},
 			"what tests of several commands share is the policy as it decides, and nothing of a command"},
@@ -572,29 +575,4 @@ func checkStart(t *testing.T, file string, d *ast.GenDecl) {
 		}
 		return true
 	})
-}
-
-// literal returns the text of literals that are added up; empty if it is not one.
-func literal(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.BasicLit:
-		s, _ := strconv.Unquote(e.Value)
-		return s
-	case *ast.BinaryExpr:
-		return literal(e.X) + literal(e.Y)
-	}
-	return ""
-}
-
-// nameOfCall returns the name of what is called: f or p.f.
-func nameOfCall(c *ast.CallExpr) string {
-	switch f := c.Fun.(type) {
-	case *ast.Ident:
-		return f.Name
-	case *ast.SelectorExpr:
-		if x, ok := f.X.(*ast.Ident); ok {
-			return x.Name + "." + f.Sel.Name
-		}
-	}
-	return ""
 }

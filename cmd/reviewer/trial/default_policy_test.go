@@ -107,7 +107,7 @@ func TestDefaultConditions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := wiring.Conditions(base.Rules)
+	list := wiring.WithNames(wiring.Conditions(base.Rules), wiring.NamesOf(base))
 	host, err := cel.Compile(list)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 
 // rowAttempts makes an attempt of each change of a row or of data.
 func (b *mutationBench) rowAttempts() ([]attempt, error) {
-	made, err := cel.NewRewordings()
+	made, err := cel.NewRewordings(wiring.NamesOf(b.Layers...))
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +80,11 @@ func (b *mutationBench) changed(m *mutate.Change) (*changedRows, error) {
 	}
 	c := &changedRows{mutationBench: b, mutant: m, layers: slices.Clone(b.Layers)}
 	c.layers[slices.Index(c.layers, b.bundle())] = own
-	list := conditionsOf(own, m)
+	list := wiring.WithNames(conditionsOf(own, m), wiring.NamesOf(c.layers...))
 	if m.Kind != mutant.Data { // no condition reads data
-		compile := func() (*cel.Host, error) { return cel.Compile(conditionsOf(b.bundle(), m)) }
+		compile := func() (*cel.Host, error) {
+			return cel.Compile(wiring.WithNames(conditionsOf(b.bundle(), m), wiring.NamesOf(b.Layers...)))
+		}
 		if c.before, err = once(&b.mu, b.conditions, m.File+" "+m.Rule, compile); err != nil {
 			return nil, err
 		}

@@ -202,7 +202,7 @@ events:
 // slowly runs all tests with a change, except for those that only name what is gone.
 func slowly(t *testing.T, s Subject, m mutant.Mutant) string {
 	t.Helper()
-	made, err := cel.NewRewordings()
+	made, err := cel.NewRewordings(wiring.NamesOf(s.Layers...))
 	if err != nil {
 		t.Fatal(err)
 	}

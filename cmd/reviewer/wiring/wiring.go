@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/definitions"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -143,7 +144,41 @@ func AllConditions(e *bundles.Effective) []cel.Condition {
 	for _, l := range e.Access() {
 		all = append(all, AccessConditions(l)...)
 	}
-	return all
+	return WithNames(all, Names(e.Layers, e.Data))
+}
+
+// Names returns what conditions can refer to besides the input: the definitions of all layers, and
+// the settings.
+func Names(layers []*bundles.Bundle, data map[string]any) *cel.Names {
+	names := &cel.Names{}
+	names.Data, _ = data["reviewer"].(map[string]any)
+	for _, l := range layers {
+		list, err := definitions.Read(l.Files[definitions.File])
+		if err != nil {
+			continue // loading the layer reported it
+		}
+		for _, d := range list {
+			names.Definitions = append(names.Definitions, cel.Definition{ID: d.Name, Type: d.Type, Text: d.Is})
+		}
+	}
+	return names
+}
+
+// NamesOf is Names for layers that are not merged; without settings if they cannot be.
+func NamesOf(layers ...*bundles.Bundle) *cel.Names {
+	e, err := bundles.Assemble(bundles.RowsChecked(layers)...)
+	if err != nil {
+		return Names(layers, nil)
+	}
+	return Names(layers, e.Data)
+}
+
+// WithNames makes conditions refer to names.
+func WithNames(list []cel.Condition, names *cel.Names) []cel.Condition {
+	for i := range list {
+		list[i].Names = names
+	}
+	return list
 }
 
 // AccessConditions makes a list from the conditions of an access list: only the first

@@ -5,6 +5,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -55,7 +56,7 @@ func trash(c *shell.Call) {
 }
 
 // on reports whether a switch is set and not unset, as by --list=false.
-func on(o shell.Options, name string) bool {
+func on(o options.Options, name string) bool {
 	on := false
 	for _, opt := range o.List {
 		if opt.Matches(name) {

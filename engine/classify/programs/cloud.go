@@ -10,6 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -211,7 +212,7 @@ func javaTool(c *shell.Call) {
 	}
 	c.Process()
 	c.Name = strings.TrimSuffix(strings.ToLower(base), ".jar")
-	c.Opts = shell.ParseOptions(afterJar(c.Args), shell.Program{Values: " -s -auth -i -user -logger "})
+	c.Opts = options.Parse(afterJar(c.Args), options.Grammar{Values: " -s -auth -i -user -logger "})
 	unlisted(c)
 }
 

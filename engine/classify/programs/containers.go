@@ -8,6 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
@@ -97,7 +98,7 @@ func containerOf(c *shell.Call) (argv []abstract.Arg, p shell.Venue) {
 }
 
 // passEnvironment sets the variables that a container is given.
-func passEnvironment(c *shell.Call, o shell.Options) {
+func passEnvironment(c *shell.Call, o options.Options) {
 	for _, e := range o.All("-e", "--env") {
 		if name, v, ok := strings.Cut(e.Text, "="); ok {
 			c.Shell.Scope.SetText(name, e.With(v))
@@ -137,7 +138,7 @@ func mountOf(c *shell.Call, v abstract.Arg) (shell.Mount, bool) {
 }
 
 // hostAccess reports whether a container can access its host.
-func hostAccess(o shell.Options, mounts []shell.Mount) bool {
+func hostAccess(o options.Options, mounts []shell.Mount) bool {
 	for _, m := range mounts {
 		if m.Host.Is("/", "/etc", "/root", "/home", "/var/run/docker.sock", "/run/docker.sock", "/proc", "/sys", "/dev",
 			"/boot", "/usr", "/var") {

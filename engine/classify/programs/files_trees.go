@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
@@ -175,7 +176,7 @@ func find(c *shell.Call) {
 	if len(roots) == 0 {
 		roots = []abstract.Arg{abstract.Word(".")}
 	}
-	c.Opts = shell.Options{Parsed: true, Operands: roots, Flags: findFlags(args)}
+	c.Opts = options.Options{Parsed: true, Operands: roots, Flags: findFlags(args)}
 	c.Lists(roots...)
 	names, narrow := findNames(args)
 	c.Out = relativeNames(roots)
@@ -402,7 +403,7 @@ func fd(c *shell.Call) {
 		}
 	}
 	k, _, _ := c.Shell.In.Rows.Program(c.Name)
-	c.Opts = shell.ParseOptions(args, grammar(k.Program))
+	c.Opts = options.Parse(args, grammar(c, k.Program))
 	roots := c.Opts.All("--base-directory", "--search-path")
 	if len(c.Opts.Operands) > 1 {
 		roots = append(roots, c.Opts.Operands[1:]...)

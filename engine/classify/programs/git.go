@@ -8,6 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
@@ -55,7 +56,7 @@ func gitSettings(c *shell.Call) {
 	settings := c.Opts.All(c.Words...)
 	if len(c.Subs) > 0 {
 		git, _, _ := c.Shell.In.Rows.Program("git")
-		settings = settings[len(shell.ParseOptions(c.Args, grammar(git.Program)).All(c.Words...)):]
+		settings = settings[len(options.Parse(c.Args, grammar(c, git.Program)).All(c.Words...)):]
 	}
 	if len(c.Subs) == 0 {
 		settings = append(gitVariables(c), settings...)

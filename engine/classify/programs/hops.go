@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
@@ -37,7 +38,7 @@ func orNone(list []rows.SubPattern) []rows.SubPattern {
 
 // remoteTarget is a parsed call of a hop.
 type remoteTarget struct {
-	opts shell.Options
+	opts options.Options
 	subs []string
 	host abstract.Arg
 	rest []abstract.Arg // the command, or its code
@@ -46,10 +47,10 @@ type remoteTarget struct {
 
 // read parses the arguments of a hop; false: another subcommand is called.
 func read(h rows.Hop, sub rows.SubPattern, args []abstract.Arg) (remoteTarget, bool) {
-	t := remoteTarget{opts: shell.Options{Parsed: true}, host: abstract.UnknownArg()}
-	grammar := shell.Program{First: true, Values: padded(h.Values)}
+	t := remoteTarget{opts: options.Options{Parsed: true}, host: abstract.UnknownArg()}
+	grammar := options.Grammar{First: true, Values: padded(h.Values)}
 	take := func() { // options up to the next operand
-		o := shell.ParseOptions(args, grammar)
+		o := options.Parse(args, grammar)
 		t.opts.List, t.opts.Flags, args = append(t.opts.List, o.List...), append(t.opts.Flags, o.Flags...), o.Operands
 	}
 	take()

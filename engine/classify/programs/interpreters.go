@@ -8,6 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
@@ -237,7 +238,7 @@ func languageFile(c *shell.Call, lang string, file abstract.Arg) {
 }
 
 // inPlace handles perl -i and ruby -i, which change files in place.
-func inPlace(c *shell.Call, o shell.Options, code bool) {
+func inPlace(c *shell.Call, o options.Options, code bool) {
 	edits := false
 	for _, opt := range o.List {
 		if opt.Name == "-i" {

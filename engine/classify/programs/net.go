@@ -8,6 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
 	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -52,7 +53,7 @@ func curl(c *shell.Call) {
 
 // detours returns the hosts that curl contacts regardless of the host in its URL: proxies,
 // and the addresses given for a name.
-func detours(o shell.Options) []abstract.Arg {
+func detours(o options.Options) []abstract.Arg {
 	hosts := o.All("-x", "--proxy", "--preproxy", "--socks4", "--socks4a", "--socks5", "--socks5-hostname")
 	for _, a := range o.All("--connect-to", "--resolve") {
 		if parts := strings.SplitN(a.Text, ":", 3); len(parts) == 3 && strings.Trim(parts[2], ":") != "" {
@@ -78,7 +79,7 @@ func readsFiles(c *shell.Call, body []abstract.Arg) bool {
 }
 
 // uploads records the files that data options name: @file, name=@file, -T file.
-func uploads(c *shell.Call, o shell.Options, body []abstract.Arg) {
+func uploads(c *shell.Call, o options.Options, body []abstract.Arg) {
 	for _, b := range body {
 		_, file, ok := strings.Cut(b.Text, "@")
 		before := b.Text[:len(b.Text)-len(file)]

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
@@ -45,7 +46,7 @@ func fromURL(p abstract.Arg) bool {
 
 // runsPackage records that a runner fetches what it runs from a given location, rather than
 // by name from the registry: npx URL, uvx --from git+URL.
-func runsPackage(c *shell.Call, w rows.Wrapper, o shell.Options, rest []abstract.Arg) {
+func runsPackage(c *shell.Call, w rows.Wrapper, o options.Options, rest []abstract.Arg) {
 	from := values(o, w.From)
 	if w.Named {
 		from = append(from, rest[:min(1, len(rest))]...)
@@ -115,7 +116,7 @@ func installed(c *shell.Call) []abstract.Arg {
 // npm reads all arguments as those of npm.
 func npm(c *shell.Call) {
 	manager, _, _ := c.Shell.In.Rows.Program("npm")
-	c.Opts = shell.ParseOptions(c.Args, grammar(manager.Program))
+	c.Opts = options.Parse(c.Args, grammar(c, manager.Program))
 	follow(c, manager.Program)
 }
 

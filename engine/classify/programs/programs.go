@@ -3,9 +3,11 @@ package programs
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
@@ -55,10 +57,11 @@ func runProgram(c *shell.Call) shell.Outcome {
 	if k.Converted { // it must not hide anything that is seen without it
 		k.Program = rows.Program{}
 	}
-	if rows.Has(k.Grammar, rows.Letters) && len(c.Args) > 0 && c.Args[0].Text != "" && !c.Args[0].HasPrefix("-") {
+	preset := fromVariables(c, k.Program)
+	if rows.Has(k.Grammar, rows.Letters) && len(preset) == 0 && len(c.Args) > 0 && c.Args[0].Text != "" && !c.Args[0].HasPrefix("-") {
 		c.Args[0].Text = "-" + c.Args[0].Text
 	}
-	c.Opts = shell.ParseOptions(c.Args, grammar(k.Program))
+	c.Opts = options.Parse(slices.Concat(preset, c.Args), grammar(c, k.Program))
 	c.Record()
 	does(c, k)
 	notes(c)
@@ -72,6 +75,16 @@ func runProgram(c *shell.Call) shell.Outcome {
 	}
 	c.Finish()
 	return shell.Outcome{Out: c.Out, Fail: c.Shell.Scope.Dirs}
+}
+
+// fromVariables returns the words that the program takes from variables that the script sets.
+func fromVariables(c *shell.Call, p rows.Program) (words []abstract.Arg) {
+	for _, name := range strings.Fields(p.Variables) {
+		if _, set := c.Shell.Scope.Lookup(name); set {
+			words = append(words, fieldsOf(c.Shell.Read(name))...)
+		}
+	}
+	return words
 }
 
 // serviceScript returns the command equivalent to a system script for a service:
@@ -125,7 +138,7 @@ func addRows(c *shell.Call, added []rows.Row) {
 // and does not make the program known.
 func reveals(c *shell.Call, row rows.Program) {
 	own := *c
-	own.Opts = shell.ParseOptions(c.Args, grammar(row))
+	own.Opts = options.Parse(c.Args, grammar(c, row))
 	own.Subs = nil
 	follow(&own, rows.Program{Notes: row.Notes})
 }
@@ -134,7 +147,7 @@ func reveals(c *shell.Call, row rows.Program) {
 // arguments itself, and its statements about the output are ignored.
 func adds(c *shell.Call, row rows.Program) {
 	own := *c
-	own.Opts = shell.ParseOptions(c.Args, grammar(row))
+	own.Opts = options.Parse(c.Args, grammar(c, row))
 	if row.Wraps != nil {
 		wrapped(&own, rows.Known{Program: row})
 	}
@@ -165,7 +178,7 @@ func asksHelp(c *shell.Call, p rows.Program) bool {
 	parsed := c.Opts
 	if len(p.Subcommands) > 0 {
 		p.Subcommands = nil
-		c.Opts = shell.ParseOptions(c.Args, grammar(p))
+		c.Opts = options.Parse(c.Args, grammar(c, p))
 	}
 	asks := func(option string) bool { return c.Opts.Exact(option) && c.On(false, option) }
 	if asks("--help") || asks("--version") && len(c.Args) <= 2 {

@@ -7,45 +7,17 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
 // grammar returns how arguments are parsed according to a row.
-func grammar(p rows.Program) shell.Program {
-	g := shell.Program{Values: padded(p.Values + " " + p.Persistent + " " + p.Code + " " + p.Scripts), Glued: padded(p.Glued)}
-	g.First = len(p.Subcommands) > 0
-	for _, word := range strings.Fields(p.Grammar) {
-		switch word {
-		case rows.First:
-			g.First = true
-		case rows.Long:
-			g.Long = true
-		case rows.Literal:
-			g.Literal = true
-		case rows.Exact:
-			g.Exact = true
-		case rows.Undashed:
-			g.Undashed = true
-		case rows.Booleans:
-			g.Booleans = true
-		case rows.Switches:
-			g.Switches = true
-		case rows.Own:
-			g.Own = true
-		}
-	}
-	return g
-}
+func grammar(c *shell.Call, p rows.Program) options.Grammar { return options.OfRow(c.Shell.In.Rows, p) }
 
 // padded adds a space before the first word of a list and after the last.
-func padded(words string) string {
-	if strings.TrimSpace(words) == "" {
-		return ""
-	}
-	return " " + strings.TrimSpace(words) + " "
-}
+func padded(words string) string { return options.Padded(words) }
 
 // rowReader applies a row to one call.
 type rowReader struct {
@@ -159,7 +131,7 @@ func inside(p, sub rows.Program) rows.Program {
 func (r *rowReader) enter(sub rows.Program) {
 	outer, name := r.Opts, r.operands[0]
 	names := outer.Operands[:len(outer.Operands)-len(r.operands)+1]
-	r.Opts = shell.ParseOptions(r.operands[1:], grammar(sub))
+	r.Opts = options.Parse(r.operands[1:], grammar(r.Call, sub))
 	r.operands = r.Opts.Operands
 	r.Opts.Operands = slices.Concat(names, r.operands)
 	r.Opts.List, r.Opts.Flags = slices.Concat(outer.List, r.Opts.List), slices.Concat(outer.Flags, r.Opts.Flags)
@@ -208,10 +180,10 @@ func (r *rowReader) far(options string) (back func()) {
 // may then follow operands.
 func (r *rowReader) reread(p rows.Program) {
 	p.Subcommands = nil
-	if g := grammar(p); !g.First {
+	if g := grammar(r.Call, p); !g.First {
 		names := len(r.Opts.Operands) - len(r.operands)
-		o := shell.ParseOptions(r.operands, g)
-		r.operands = o.Operands
+		o := options.Parse(r.operands, g)
+		r.operands, r.Opts.Ends = o.Operands, o.Ends
 		r.Opts.Operands = slices.Concat(r.Opts.Operands[:names:names], o.Operands)
 		r.Opts.List, r.Opts.Flags = slices.Concat(r.Opts.List, o.List), slices.Concat(r.Opts.Flags, o.Flags)
 	}
@@ -263,6 +235,8 @@ func (r *rowReader) names(p rows.Program) {
 		depth = r.meaning.names
 	case asks(func(c rows.Case) bool { return c.Sub != "" }):
 		depth = min(1, len(words))
+	case len(p.Subcommands) > 0: // one without a row of its own
+		depth = min(1, plainWords(words))
 	}
 	for _, a := range r.operands[:depth] {
 		if a.Text != "" {
@@ -272,7 +246,7 @@ func (r *rowReader) names(p rows.Program) {
 }
 
 // given reports whether a call has one of the options, with whatever value.
-func given(o shell.Options, options string) bool { return o.Has(strings.Fields(options)...) }
+func given(o options.Options, options string) bool { return o.Has(strings.Fields(options)...) }
 
 func (r *rowReader) given(options string) bool { return given(r.Opts, options) }
 
@@ -381,16 +355,16 @@ func (r *rowReader) valued(wanted map[string]string) bool {
 // another one.
 func (r *rowReader) lastValued(wanted map[string]string) bool {
 	for options, want := range wanted {
-		patterns, last := strings.Split(want, "|"), "-"
+		patterns, last, given := strings.Split(want, "|"), "-", false
 		for _, opt := range r.Opts.List {
 			if slices.ContainsFunc(strings.Fields(options), opt.Matches) {
-				last = "-"
+				last, given = "-", true
 				if opt.Has {
 					last = opt.Value.Text
 				}
 			}
 		}
-		if rows.Fits(patterns, last) && r.given(options) {
+		if given && rows.Fits(patterns, last) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/operation"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
@@ -347,7 +348,7 @@ func (r *rowReader) as(name string) {
 	}
 	inner := *r.Call
 	inner.Name, inner.Args, inner.Subs = name, r.operands[min(r.behind, len(r.operands)):], nil
-	inner.Opts = shell.ParseOptions(inner.Args, grammar(known.Program))
+	inner.Opts = options.Parse(inner.Args, grammar(r.Call, known.Program))
 	r.Shell.Frame.Depth++
 	follow(&inner, known.Program)
 	r.Shell.Frame.Depth--

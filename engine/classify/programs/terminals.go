@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
@@ -18,7 +19,7 @@ import (
 // operands are a command that runs in a new terminal.
 func multiplexer(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	w := *p.Wraps
-	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: padded(w.Values)})
+	o := options.Parse(c.Args, options.Grammar{First: true, Values: padded(w.Values)})
 	commands, own := o.Operands, len(c.Words) == 0
 	for i, a := range c.Args {
 		if a.Is(c.Words...) {
@@ -84,7 +85,7 @@ func runsCommand(c *shell.Call, p rows.Program, words []abstract.Arg) {
 	words[0] = words[0].With(wholeName(p, words[0].Text))
 	inner := *c
 	inner.Args, inner.Subs = words, nil
-	inner.Opts = shell.ParseOptions(words, grammar(p))
+	inner.Opts = options.Parse(words, grammar(c, p))
 	if !words[0].Known() {
 		c.Shell.Unseen(words[0], c.Name)
 	}

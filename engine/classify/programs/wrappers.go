@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
@@ -30,7 +31,8 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 		c.Args = splitStrings(c.Args)
 	}
 	first := w.CommandWith == "" || startsWith(c.Args, strings.Fields(w.CommandWith)...)
-	o := shell.ParseOptions(c.Args, shell.Program{Values: padded(w.Values), First: first})
+	o := options.Parse(c.Args, options.Grammar{Values: padded(w.Values), First: first,
+		Abbreviates: rows.Has(k.Grammar, rows.Abbreviates), Names: k.HasOption})
 	rest := o.Operands
 	if w.Sub != "" {
 		if len(rest) == 0 || !rows.Has(w.Sub, rest[0].Text) {
@@ -39,7 +41,7 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 		if w.FetchesWith != "" && !rows.Has(w.FetchesWith, rest[0].Text) {
 			w.Fetches = ""
 		}
-		inner := shell.ParseOptions(rest[1:], shell.Program{Values: padded(w.Values), First: true})
+		inner := options.Parse(rest[1:], options.Grammar{Values: padded(w.Values), First: true})
 		o.List, rest = append(o.List, inner.List...), inner.Operands
 	}
 	wrapperSignals(c, w, o)
@@ -59,7 +61,7 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 }
 
 // wrapperWrites records the files that a wrapper itself writes.
-func wrapperWrites(c *shell.Call, w rows.Wrapper, o shell.Options) {
+func wrapperWrites(c *shell.Call, w rows.Wrapper, o options.Options) {
 	if w.Writes == "" {
 		return
 	}
@@ -73,7 +75,7 @@ func wrapperWrites(c *shell.Call, w rows.Wrapper, o shell.Options) {
 func behind(c *shell.Call, w rows.Wrapper) (shell.Outcome, bool) {
 	for i, a := range c.Args {
 		if rows.Has(w.After, a.Text) && i+1 < len(c.Args) {
-			return under(c, w, shell.Options{}, func() shell.Outcome { return runsLine(c, c.Args[i+1:]) }), true
+			return under(c, w, options.Options{}, func() shell.Outcome { return runsLine(c, c.Args[i+1:]) }), true
 		}
 	}
 	return shell.Outcome{}, false
@@ -88,9 +90,11 @@ func runsLine(c *shell.Call, words []abstract.Arg) shell.Outcome {
 }
 
 // values returns the values of some options.
-func values(o shell.Options, options string) []abstract.Arg { return o.All(strings.Fields(options)...) }
+func values(o options.Options, options string) []abstract.Arg {
+	return o.All(strings.Fields(options)...)
+}
 
-func wrapperSignals(c *shell.Call, w rows.Wrapper, o shell.Options) {
+func wrapperSignals(c *shell.Call, w rows.Wrapper, o options.Options) {
 	if w.Privileged {
 		c.Signal(engine.SignalPrivilege)
 	}
@@ -104,12 +108,12 @@ func wrapperSignals(c *shell.Call, w rows.Wrapper, o shell.Options) {
 }
 
 // detaches reports whether the command continues after its wrapper has ended.
-func detaches(w rows.Wrapper, o shell.Options) bool {
+func detaches(w rows.Wrapper, o options.Options) bool {
 	return w.Deferred && (w.Waits == "" || !given(o, w.Waits)) || w.Detaches != "" && given(o, w.Detaches)
 }
 
 // unwrap removes a wrapper's own arguments and runs the rest.
-func unwrap(c *shell.Call, w rows.Wrapper, o shell.Options, rest []abstract.Arg) (shell.Outcome, bool) {
+func unwrap(c *shell.Call, w rows.Wrapper, o options.Options, rest []abstract.Arg) (shell.Outcome, bool) {
 	if len(rest) < w.Skip {
 		return shell.Outcome{}, false
 	}
@@ -161,7 +165,7 @@ func definesFunction(a abstract.Arg) bool {
 }
 
 // under runs f as a child process of the wrapper.
-func under(c *shell.Call, w rows.Wrapper, o shell.Options, f func() shell.Outcome) shell.Outcome {
+func under(c *shell.Call, w rows.Wrapper, o options.Options, f func() shell.Outcome) shell.Outcome {
 	s := c.Shell
 	return c.Nested(func() shell.Outcome {
 		s.Frame.Privileged = s.Frame.Privileged || w.Privileged
@@ -182,7 +186,7 @@ var endingSignals = []string{"term", "kill", "int", "hup", "quit", "15", "9", "2
 
 // endsAll reports whether a timeout(1) ends its command and the processes that it starts: the
 // time is known and greater than 0, and the signal is one that ends programs.
-func endsAll(limit abstract.Arg, o shell.Options) bool {
+func endsAll(limit abstract.Arg, o options.Options) bool {
 	if !positiveTime(limit) || o.Has("-f", "--foreground") {
 		return false
 	}
@@ -235,7 +239,7 @@ func fieldsOf(a abstract.Arg) []abstract.Arg {
 // xargs runs a command with the words of its standard input as arguments.
 func xargs(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	s := c.Shell
-	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: padded(p.Wraps.Values), Glued: padded(p.Glued)})
+	o := options.Parse(c.Args, options.Grammar{First: true, Values: padded(p.Wraps.Values), Glued: padded(p.Glued)})
 	argv := o.Operands
 	if len(argv) == 0 {
 		argv = []abstract.Arg{abstract.Word("echo")}
@@ -272,7 +276,7 @@ func xargs(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 
 // xargsSeparator returns what separates the arguments that xargs reads: blanks, or line ends
 // if each line is inserted somewhere.
-func xargsSeparator(o shell.Options, lines bool) func(rune) bool {
+func xargsSeparator(o options.Options, lines bool) func(rune) bool {
 	end, given := o.Get("-d", "--delimiter")
 	switch {
 	case o.Has("-0", "--null"):
@@ -359,7 +363,7 @@ func replaceMark(argv []abstract.Arg, mark string, with abstract.Arg) []abstract
 // parallel runs a template for each argument after ::: or each line of input.
 func parallel(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	s := c.Shell
-	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: padded(p.Wraps.Values)})
+	o := options.Parse(c.Args, options.Grammar{First: true, Values: padded(p.Wraps.Values)})
 	wrapperWrites(c, *p.Wraps, o)
 	var template, items []abstract.Arg
 	list := &template
@@ -402,7 +406,7 @@ func shellCode(template []abstract.Arg) bool {
 
 // scriptCommand handles script(1): -c takes code on Linux, operands are the command on BSD.
 func scriptCommand(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
-	o := shell.ParseOptions(c.Args, shell.Program{Values: padded(p.Wraps.Values)})
+	o := options.Parse(c.Args, options.Grammar{Values: padded(p.Wraps.Values)})
 	wrapperWrites(c, *p.Wraps, o)
 	if code, ok := o.Get(strings.Fields(p.Wraps.Code)...); ok {
 		return c.Nested(func() shell.Outcome { return c.Shell.Embed(code, "script", false) }), true

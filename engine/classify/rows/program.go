@@ -21,7 +21,8 @@ type Program struct {
 	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, if they have one, is in the same word
 	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without a value, even if the program's row or like differs
 	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands accept too
-	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // any of first, long, literal, letters, exact, undashed, booleans, switches and own
+	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // any of first, long, literal, letters, abbreviates, undashed, booleans, switches and own
+	Variables   string             `json:"variables,omitempty" yaml:"variables"`     // environment variables whose words come before the arguments
 	Dir         string             `json:"dir,omitempty" yaml:"dir"`                 // options whose value is the working directory
 	Language    string             `json:"language,omitempty" yaml:"language"`       // it runs code in this language if no case applies
 	ReadsOnly   bool               `json:"reads_only,omitempty" yaml:"reads_only"`   // it only reads the files that it names
@@ -166,20 +167,20 @@ type Example struct {
 
 // Words of a program's grammar.
 const (
-	First    = "first"    // options end at the first operand
-	Long     = "long"     // a single dash starts a long option: terraform, find, java
-	Literal  = "literal"  // "--" has no special meaning
-	Letters  = "letters"  // the first argument consists of option letters even without a dash: tar xf
-	Exact    = "exact"    // long options cannot be abbreviated
-	Undashed = "undashed" // a word that looks like an option is never the value of another option
-	Booleans = "booleans" // true or false after an option without a value is its value
-	Switches = "switches" // a word after an option without a value is never its value
-	Own      = "own"      // the program parses --help itself
+	First       = "first"       // options end at the first operand
+	Long        = "long"        // a single dash starts a long option: terraform, find, java
+	Literal     = "literal"     // "--" has no special meaning
+	Letters     = "letters"     // the first argument consists of option letters even without a dash: tar xf
+	Abbreviates = "abbreviates" // long options can be abbreviated: getopt_long, git
+	Undashed    = "undashed"    // a word that looks like an option is never the value of another option
+	Booleans    = "booleans"    // true or false after an option without a value is its value
+	Switches    = "switches"    // a word after an option without a value is never its value
+	Own         = "own"         // the program parses --help itself
 )
 
 // Grammars lists the words of a program's grammar.
 func Grammars() []string {
-	return []string{First, Long, Literal, Letters, Exact, Undashed, Booleans, Switches, Own}
+	return []string{First, Long, Literal, Letters, Abbreviates, Undashed, Booleans, Switches, Own}
 }
 
 // What the words of a command can mean.
@@ -295,7 +296,7 @@ func (p Program) over(higher Program) Program {
 	p.Persistent, p.Grammar, p.DryRun = join(p.Persistent, higher.Persistent), join(p.Grammar, higher.Grammar), join(p.DryRun, higher.DryRun)
 	p.Code, p.Scripts, p.Dangerous = join(p.Code, higher.Code), join(p.Scripts, higher.Scripts), join(p.Dangerous, higher.Dangerous)
 	p.Before, p.Notes = slices.Concat(p.Before, higher.Before), slices.Concat(p.Notes, higher.Notes)
-	p.Dir = join(p.Dir, higher.Dir)
+	p.Dir, p.Variables = join(p.Dir, higher.Dir), join(p.Variables, higher.Variables)
 	p.Cases = slices.Concat(higher.Cases, p.Cases)
 	p.Examples = slices.Concat(p.Examples, higher.Examples)
 	p.ReadsOnly = p.ReadsOnly && higher.ReadsOnly

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
@@ -332,7 +333,7 @@ func (c *Call) completes() {
 	if c.Name != "compgen" {
 		return
 	}
-	o := ParseOptions(c.Args, Program{Values: " -A -C -F -G -P -S -W -X -o "})
+	o := options.Parse(c.Args, options.Grammar{Values: " -A -C -F -G -P -S -W -X -o "})
 	for _, code := range o.All("-C") {
 		c.Shell.Embed(code, c.Name, false)
 	}
@@ -494,7 +495,7 @@ func (c *Call) pathPart() (abstract.Arg, bool) {
 
 // tempName returns the output of mktemp: a new name under a known directory.
 func (c *Call) tempName() abstract.Arg {
-	o := ParseOptions(c.Args, Program{Values: " -p --tmpdir --suffix "})
+	o := options.Parse(c.Args, options.Grammar{Values: " -p --tmpdir --suffix "})
 	dir := c.Shell.Read("TMPDIR")
 	if !dir.Known() || dir.Text == "" {
 		dir = abstract.Word("/tmp")

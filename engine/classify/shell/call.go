@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -19,7 +20,7 @@ type Call struct {
 	Path    abstract.Arg // the program as written
 	Name    string
 	Args    []abstract.Arg
-	Opts    Options
+	Opts    options.Options
 	Subs    []string     // subcommands that the program's function found
 	Words   []string     // words that a row passes to the function that it names
 	Known   bool         // the program is in the tables
@@ -335,7 +336,10 @@ func (c *Call) Finish() {
 	}
 	o := &c.Shell.Out.Origins[c.Index]
 	o.Subs, o.Flags, o.Operands, o.Known, o.Complete = c.Subs, flags, operands, c.Known, true
-	e.Sub, e.Flags = c.Subs, TextsOf(flags)
+	e.Sub, e.Flags = c.Subs, options.TextsOf(flags)
+	if names := c.Opts.Names(); c.Opts.Parsed && !slices.Equal(names, engine.OptionWords(e.Flags)) {
+		e.Options = names
+	}
 	_, rest := CutSubs(c.Subs, operands)
 	for _, a := range rest {
 		e.Operands = append(e.Operands, a.Show())
@@ -491,37 +495,11 @@ func (c *Call) places() []abstract.Arg {
 // them (--no-name), decides. One with a value that means off, or may mean it, is off; if sure,
 // so is one with any value that does not mean on.
 func (c *Call) On(sure bool, names ...string) bool {
-	on := false
-	for _, opt := range c.Opts.List {
-		if slices.ContainsFunc(names, opt.Matches) {
-			on = !c.off(opt, sure)
-		} else if slices.ContainsFunc(names, opt.negates) || slices.ContainsFunc(names, opt.respells) && c.off(opt, sure) {
-			on = false
-		}
+	var ons []string
+	if sure {
+		ons = c.Shell.In.Rows.Words("programs.switched_on")
 	}
-	return on
-}
-
-// off reports whether an option is given with a value that switches it off.
-func (c *Call) off(opt Option, sure bool) bool {
-	text := func(a abstract.Arg) string { return strings.ToLower(a.Text) }
-	offs := c.Shell.In.Rows.Words("programs.switched_off")
-	switch {
-	case opt.typed && !sure:
-		return false
-	case opt.Has || opt.Value.Text != "":
-		return !opt.Value.Known() || slices.Contains(offs, text(opt.Value)) ||
-			sure && !slices.Contains(c.Shell.In.Rows.Words("programs.switched_on"), text(opt.Value))
-	case opt.next == nil || opt.next.Known():
-		return opt.next != nil && slices.Contains(offs, text(*opt.next))
-	}
-	maybe := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(abstract.Holes, r) {
-			return '*'
-		}
-		return r
-	}, text(*opt.next))
-	return slices.ContainsFunc(offs, func(word string) bool { return wildcard.Text(maybe, word) })
+	return c.Opts.On(ons, c.Shell.In.Rows.Words("programs.switched_off"), names...)
 }
 
 // ReadsTree records that everything below the targets is read.
@@ -586,7 +564,7 @@ func (c *Call) leavesOut() string {
 		list = append(list, abstract.HiddenNames)
 	}
 	for _, option := range o.List {
-		if option.Name != "--exclude-dir" && option.Name != "--ignore-dir" && !(option.Name == "--exclude" && copies && option.at == 0) {
+		if option.Name != "--exclude-dir" && option.Name != "--ignore-dir" && !(option.Name == "--exclude" && copies && option.At == 0) {
 			continue // tar applies it only to what follows
 		}
 		a := option.Value
@@ -598,3 +576,15 @@ func (c *Call) leavesOut() string {
 }
 
 func (c *Call) named(names ...string) bool { return slices.Contains(names, BaseName(c.Path.Text)) }
+
+// plainFlags splits the arguments of a program whose grammar is not known.
+func plainFlags(args []abstract.Arg) (flags []abstract.Given, operands []abstract.Arg) {
+	for _, a := range args {
+		if a.HasPrefix("-") && len(a.Text) > 1 {
+			flags = append(flags, abstract.Given{Text: a.Show(), Word: a})
+		} else {
+			operands = append(operands, a)
+		}
+	}
+	return flags, operands
+}

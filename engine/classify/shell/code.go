@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
@@ -95,7 +96,7 @@ func ProgramPath(names []abstract.Arg) abstract.Arg {
 // execute runs exec: another program replaces the shell.
 func (c *Call) execute() (Outcome, bool) {
 	s := c.Shell
-	o := ParseOptions(c.Args, Program{First: true, Values: " -a "})
+	o := options.Parse(c.Args, options.Grammar{First: true, Values: " -a "})
 	if len(o.Operands) == 0 {
 		c.Record()
 		c.Finish()

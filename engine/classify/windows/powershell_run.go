@@ -7,7 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
-	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 )
 
 // psAliases are the short names that PowerShell defines itself.
@@ -159,7 +159,7 @@ func shownFlag(text abstract.Arg, name string, v psValue, glued bool) string {
 	switch {
 	case glued:
 		return strings.ToLower(text.Show())
-	case v.items == nil || v.code != "" || len(shown) > shell.MaxFlagValue || strings.ContainsAny(shown, "\n\r"):
+	case v.items == nil || v.code != "" || len(shown) > options.MaxFlagValue || strings.ContainsAny(shown, "\n\r"):
 		return low
 	}
 	return low + "=" + shown

@@ -1,0 +1,103 @@
+package cel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/cost"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// maxArguments is the number of words that has and sub take.
+const maxArguments = 8
+
+// factFunctions declares the functions of facts: c.has and c.sub of a command, reads of an effect,
+// and under with several folders.
+func factFunctions(e *cel.Env) (*cel.Env, error) {
+	command, effect := cel.ObjectType("engine.Command"), cel.ObjectType("engine.Effect")
+	fixed := cost.Const(10 * cost.CallCost)
+	var err error
+	for _, f := range []struct {
+		name string
+		call func(c engine.Command, words []string) bool
+	}{{"has", func(c engine.Command, words []string) bool { return c.Has(words...) }}, {"sub", subcommand}} {
+		args := []*cel.Type{command}
+		for n := 1; n <= maxArguments; n++ {
+			args = append(slices.Clone(args), cel.StringType)
+			id := fmt.Sprintf("command_%s_%d", f.name, n)
+			binding := cel.FunctionBinding(func(values ...ref.Val) ref.Val { return ofCommand(f.call, values) })
+			overload := cel.MemberOverload(id, args, cel.BoolType, binding)
+			if e, err = declare(e, f.name, overload, id, fixed); err != nil {
+				return nil, err
+			}
+		}
+	}
+	shows := cel.Overload("reads_effect", []*cel.Type{effect}, cel.BoolType, cel.UnaryBinding(reads))
+	if e, err = declare(e, "reads", shows, "reads_effect", fixed); err != nil {
+		return nil, err
+	}
+	pair := []*cel.Type{cel.StringType, cel.ListType(cel.StringType)}
+	folders := cel.Overload("under_string_list", pair, cel.BoolType, cel.BinaryBinding(underAny))
+	scan := cost.StringScan(cost.Sum(cost.Length(cost.Arg(0)), cost.Const(maxItems)))
+	return declare(e, "under", folders, "under_string_list", scan)
+}
+
+// ofCommand calls a function of a command with words.
+func ofCommand(f func(c engine.Command, words []string) bool, values []ref.Val) ref.Val {
+	var words []string
+	for _, v := range values[1:] {
+		s, ok := v.(types.String)
+		if !ok {
+			return types.MaybeNoSuchOverloadErr(v)
+		}
+		words = append(words, string(s))
+	}
+	switch c := values[0].Value().(type) {
+	case engine.Command:
+		return types.Bool(f(c, words))
+	case *engine.Command:
+		return types.Bool(f(*c, words))
+	}
+	return types.MaybeNoSuchOverloadErr(values[0])
+}
+
+// subcommand reports whether the subcommands begin with these words; a word can be several: get|list.
+func subcommand(c engine.Command, words []string) bool {
+	for i, w := range words {
+		if i >= len(c.Sub) || !slices.Contains(strings.Split(w, "|"), c.Sub[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// reads reports whether an effect shows what is in a file, not only its name, size or date.
+func reads(v ref.Val) ref.Val {
+	switch e := v.Value().(type) {
+	case engine.Effect:
+		return types.Bool(e.Kind == engine.EffectFileRead && e.Verb != engine.VerbList)
+	case *engine.Effect:
+		return types.Bool(e.Kind == engine.EffectFileRead && e.Verb != engine.VerbList)
+	}
+	return types.MaybeNoSuchOverloadErr(v)
+}
+
+// underAny reports whether a path is one of some folders, or under one.
+func underAny(path, folders ref.Val) ref.Val {
+	list, ok := folders.(traits.Lister)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(folders)
+	}
+	for it := list.Iterator(); it.HasNext() == types.True; {
+		if v := call(under, path, it.Next()); v != types.False {
+			return v
+		}
+	}
+	return types.False
+}
