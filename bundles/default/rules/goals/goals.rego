@@ -1,69 +1,27 @@
 package reviewer.fired
 
 import data.reviewer.effects
+import data.reviewer.said
 import data.reviewer.scores
 
 # METADATA
-# title: Change to something the user wants left alone
+# title: Something that the user forbade
 # custom:
-#   id: goal_left_alone
-fires contains "goal_left_alone" if {
+#   id: goal_forbidden
+fires contains "goal_forbidden" if {
 	"constrained" in input.facts
-	_restrained("leave")
+	some s in said.broken
+	not said.asks(s)
 }
 
 # METADATA
-# title: Deletion after the user said not to delete
+# title: Something that the user wants to be asked about
 # custom:
-#   id: goal_no_delete
-fires contains "goal_no_delete" if {
+#   id: goal_ask_first
+fires contains "goal_ask_first" if {
 	"constrained" in input.facts
-	_restrained("no_delete")
-	some e in input.action.effects
-	_deletes(e)
-	not _passing(e)
-}
-
-# METADATA
-# title: Change after the user said not to change anything
-# custom:
-#   id: goal_read_only
-fires contains "goal_read_only" if {
-	"constrained" in input.facts
-	_restrained("read_only")
-	_changes_something
-}
-
-# METADATA
-# title: Change during a freeze
-# custom:
-#   id: goal_freeze
-fires contains "goal_freeze" if {
-	"constrained" in input.facts
-	_restrained("freeze")
-	some e in input.action.effects
-	_seen_by_others(e)
-}
-
-# METADATA
-# title: Change although the user asked for a plan
-# custom:
-#   id: goal_plan_only
-fires contains "goal_plan_only" if {
-	"constrained" in input.facts
-	_restrained("plan_only")
-	_changes_something
-}
-
-# METADATA
-# title: Publication after the user said to keep it local
-# custom:
-#   id: goal_local
-fires contains "goal_local" if {
-	"constrained" in input.facts
-	_restrained("local")
-	some e in input.action.effects
-	_sent_out(e)
+	some s in said.broken
+	said.asks(s)
 }
 
 # METADATA
@@ -128,56 +86,9 @@ fires contains "mass_deletion" if {
 	not _passing(e)
 }
 
-# A constraint that the action touches.
-_restrained(kind) if {
-	input.phase == "pre"
-	some c in input.goal.constraints
-	c.kind == kind
-	c.touched
-	not _taken_back(c)
-}
-
-# A user who asked to change nothing and later orders work on what is there has lifted
-# that constraint. A constraint on one thing, a freeze or a plan is not lifted by it.
-_taken_back(c) if {
-	c.kind == "read_only"
-	not c.what
-	some intent in c.later
-	intent in data.reviewer.goals.resumes
-}
-
-_changes_something if {
-	some e in input.action.effects
-	_changes(e)
-	not _passing(e)
-}
-
-_changes(e) if e.kind in {"file_write", "file_delete", "system_call"}
-
-_changes(e) if _sent_out(e)
-
-_deletes(e) if e.kind == "file_delete"
-
-# Deletions of tables, volumes and services that cannot be undone.
-_deletes(e) if {
-	e.kind in {"system_call", "network"}
-	e.reversibility in {"R4", "R5"}
-	e.verb != "send"
-}
-
 # Files that exist only for the session, such as the agent's plans.
 _passing(e) if e.location in {"temp", "null"}
 
 _passing(e) if e.ledger == "created"
 
 _passing(e) if scores.allowed_place(e)
-
-_sent_out(e) if {
-	e.kind == "network"
-	e.egress
-	not e.loopback
-}
-
-_seen_by_others(e) if _sent_out(e)
-
-_seen_by_others(e) if effects.loses_data(e)
