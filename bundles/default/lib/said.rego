@@ -34,6 +34,29 @@ allows(act) if {
 }
 
 # METADATA
+# title: An order or a permission answers what a rule asks
+# description: >-
+#   It names the act and the thing, and the call does it to nothing else. Which rules an act answers is the
+#   setting goals.answers: none about reviewer, secrets, closed places, keys, roles and agents' settings.
+answers(r) if {
+	not r.firm
+	some s in _permissions
+	r.id in data.reviewer.goals.answers[s.act]
+	_exactly(s)
+}
+
+_exactly(s) if s.act in data.reviewer.goals.answers_unnamed
+
+_exactly(s) if {
+	s.objects
+	_about(s)
+	not s.beyond
+	every e in _ended { e.target in s.objects }
+}
+
+_ended := [e | some e in input.action.effects; effects.ends_process(e)]
+
+# METADATA
 # title: Acts for which the call uses a permission that counts once
 # description: A permission for a named thing is not used up, where the act can hardly be done to it twice.
 uses contains s.act if {
@@ -227,6 +250,9 @@ _acts(act) if {
 }
 
 _begins(c, begin) if startswith(concat("", [effects.line(c), " "]), concat("", [begin, " "]))
+
+# A flag with its value.
+_begins(c, begin) if startswith(effects.line(c), concat("", [begin, "="]))
 
 # Programs run, but for those that the setting leaves out. Where tests or a server are named, what runs those.
 _runs(s) if {

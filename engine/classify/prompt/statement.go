@@ -393,7 +393,7 @@ func (r *statementReader) agrees(c clause) bool {
 		return false
 	}
 	if slices.ContainsFunc(t, func(t token) bool {
-		return !t.in("go", "go_weak", "fillers", "polite", "starters") || t.in("not") && !t.in("fillers")
+		return !t.in("go", "go_weak", "polite", "starters")
 	}) {
 		return false
 	}

@@ -143,7 +143,7 @@ func renderStatements(said []engine.Statement) string {
 func TestOrdinaryPrompts(t *testing.T) {
 	var tuned, held share
 	for _, p := range phrasings(t, "ordinary.txt") {
-		said := slices.DeleteFunc(statementsOf(p.text), harmless)
+		said := statementsOf(p.text)
 		if p.held {
 			held.count(len(said) == 0)
 		} else if tuned.count(len(said) == 0); len(said) > 0 {
@@ -155,9 +155,6 @@ func TestOrdinaryPrompts(t *testing.T) {
 		t.Error("more than 1 in 500 is read wrongly")
 	}
 }
-
-// harmless statements only agree to go on.
-func harmless(s engine.Statement) bool { return s.Kind == engine.Lifts && s.Act == "wait" }
 
 // TestOrders: what orders and permits something is read, and all of it.
 func TestOrders(t *testing.T) {
@@ -193,7 +190,7 @@ func TestNothingElseOrders(t *testing.T) {
 	check := func(text string, but ...string) {
 		prompts++
 		for _, s := range statementsOf(text) {
-			if s.Kind != engine.Forbids && !harmless(s) && !slices.Contains(but, s.Act) {
+			if s.Kind != engine.Forbids && !slices.Contains(but, s.Act) {
 				t.Errorf("%s\n%s", text, renderStatements([]engine.Statement{s}))
 			}
 		}
@@ -216,11 +213,62 @@ func TestNothingElseOrders(t *testing.T) {
 	}
 }
 
-// besides are the orders in prompts that forbid something else.
+// besides are the orders in prompts that forbid something else; "do it" also says that the work is to go on.
 var besides = map[string][]string{
+	"Do it without a new branch.":                       {"wait"},
+	"Do it without root.":                               {"wait"},
+	"pushせずに進めて。":                                       {"wait"},
+	"PRは作らずに進めて。":                                       {"wait"},
 	"don't open a PR, just push the branch":             {"push"},
 	"commit it but don't push it":                       {"commit"},
 	"Push the branch without opening a PR.":             {"push"},
+	"インストールせずに進めて。":                                     {"wait"},
 	"Do the change without committing.":                 {"change"},
 	"Without installing anything, get the test to run.": {"run"},
+}
+
+// TestStatementsAreLinear: twice the prompt costs twice the work, whatever it consists of. Allocations count it,
+// since a clock would not be the same twice.
+func TestStatementsAreLinear(t *testing.T) {
+	v, l := newVocabulary(classifytest.Rows()), lexiconOf(classifytest.Rows(), true)
+	work := func(text string) float64 {
+		return testing.AllocsPerRun(1, func() {
+			typed, handed := v.ownStatements(spaced(text))
+			r := statementReader{lexicon: l}
+			for _, s := range v.sentences(typed + handed) {
+				r.sentence(s, rawText(s))
+			}
+		})
+	}
+	for _, piece := range []string{
+		"Don't commit. Fix the test.\n\n", "no ", "please don't push and ", "src/a.go, ", "コミットしないで", "不要提交。", "it is, that, ", "before you ", "\"a\" ", "# x\n", "a\n",
+	} {
+		one, two := work(strings.Repeat(piece, 2000)), work(strings.Repeat(piece, 4000))
+		if two > 2.5*one+1000 {
+			t.Errorf("%q: %v, and %v for twice as much", piece, one, two)
+		}
+	}
+}
+
+// TestDisguisedWords: marks that cannot be seen, letters of other scripts and full width hide no prohibition.
+func TestDisguisedWords(t *testing.T) {
+	for _, text := range []string{"Don't com\u200bmit.", "D\u043en't c\u043emmit.", "Ｄｏｎ＇ｔ ｃｏｍｍｉｔ.", "Don’t commit."} {
+		if got := renderStatements(statementsOf(text)); got != "forbids commit" {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+}
+
+// TestSaid: a statement has the person's own sentence, masked and shortened.
+func TestSaid(t *testing.T) {
+	secret := "ghp_" + strings.Repeat("a1B2c3", 6)
+	said := statementsOf("Fix it. Don't push " + secret + " to main, ever. " + "Do not commit " + strings.Repeat("anything ", 60) + "please.")
+	for _, s := range said {
+		if s.Text == "" || len(s.Text) > maxSaid || strings.Contains(s.Text, secret) || strings.Contains(s.Text, "Fix it") {
+			t.Errorf("%s: %q", s.Act, s.Text)
+		}
+	}
+	if len(said) == 0 {
+		t.Error("nothing is read")
+	}
 }

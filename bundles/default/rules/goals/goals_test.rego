@@ -160,7 +160,27 @@ test_uses[name] if {
 	uses == case.uses
 }
 
-test_work_takes_back[name] if {
+# An order answers the rules of its act, for what it names and nothing else.
+test_answers[name] if {
+	some name, case in {
+		"its process": {"said": {"act": "process", "objects": ["4711"]}, "rule": {"id": "processes_found"}, "target": "4711", "want": true},
+		"another process": {"said": {"act": "process", "objects": ["4711"]}, "rule": {"id": "processes_found"}, "target": "4712", "want": false},
+		"nothing named": {"said": {"act": "process"}, "rule": {"id": "processes_found"}, "target": "4711", "want": false},
+		"something else too": {"said": {"act": "process", "objects": ["4711"], "beyond": true}, "rule": {"id": "processes_found"}, "target": "4711", "want": false},
+		"not its rule": {"said": {"act": "process", "objects": ["4711"]}, "rule": {"id": "kill_all"}, "target": "4711", "want": false},
+		"a firm rule": {"said": {"act": "process", "objects": ["4711"]}, "rule": {"id": "processes_found", "firm": true}, "target": "4711", "want": false},
+		"a check left out": {"said": {"act": "skip_checks"}, "rule": {"id": "git_no_verify"}, "target": "4711", "want": true},
+	}
+	doc := given.call({
+		"goal": {"known": true, "statements": [object.union(object.union(_held("x"), {"kind": "orders"}), case.said)]},
+		"action": {"effects": [{"kind": "process", "verb": "kill", "target": case.target, "certainty": "exact", "command": 0}]},
+	})
+	rule := object.union({"firm": false}, case.rule)
+	answered := {true | said.answers(rule) with input as doc}
+	count(answered) == {true: 1, false: 0}[case.want]
+}
+
+test_work_revokes[name] if {
 	some name, case in {
 		"work": {"patch": {"later": ["fix"]}, "fires": false},
 		"a question": {"patch": {"later": ["read"]}, "fires": true},
