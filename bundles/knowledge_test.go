@@ -44,18 +44,18 @@ func TestTokenRowsAreChecked(t *testing.T) {
 
 func TestWordRowsAreChecked(t *testing.T) {
 	for _, c := range []struct{ layer, text, want string }{
-		{Organisation, "prompt.limits:\n  words: merely\n", ""},
+		{Organisation, "prompt.blocks:\n  words: merely\n", ""},
 		{Organisation, "ends.delete:\n  words: vanish\n", ""},
 		{Organisation, "ends.deleted:\n  words: vanish\n", "did you mean \"ends.delete\""},
 		{Organisation, "services.money:\n  words: invoice\n", "write services: {money: [...]} into settings.yaml"},
 		{Organisation, "ends.delete: {about: x}\n", "needs words or phrases"},
 		{Organisation, "ends.delete:\n  words: vanish vanish\n", "duplicate"},
 		{Organisation, "ends.delete:\n  word: vanish\n", "did you mean \"words\""},
-		{Project, "prompt.change_verbs:\n  words: verschieben\n", ""},
-		{Project, "prompt.change_verbs:\n  words: push\n", "it is in prompt.ship_verbs"},
-		{Project, "prompt.change_verbs:\n  words: src/cart\n", "it looks like a path"},
-		{User, "prompt.limits:\n  words: merely\n", "move this to the organisation's layer"},
-		{Project, "prompt.change_verbs:\n  words: verschieben\n  replace: true\n", "may only add words"},
+		{Project, "act.change.verbs:\n  words: verschieben\n", ""},
+		{Project, "act.change.verbs:\n  words: pushing\n", "it is in act.push.verbs"},
+		{Project, "prompt.not:\n  words: src/cart\n", "it looks like a path"},
+		{User, "prompt.blocks:\n  words: merely\n", "move this to the organisation's layer"},
+		{Project, "act.change.verbs:\n  words: verschieben\n  replace: true\n", "may only add words"},
 	} {
 		err := withRows(c.layer, "words/own.yaml", c.text)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

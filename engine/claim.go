@@ -25,9 +25,9 @@ func Claims() []string {
 	}
 }
 
-// Statement contains the claims of an agent's last message about its work, as far as they can
+// LastMessage contains the claims of an agent's last message about its work, as far as they can
 // be compared with the session. The message itself is not stored.
-type Statement struct {
+type LastMessage struct {
 	Claims []Claim `json:"claims"`           // kinds of work that the message says were done, sorted
 	Admits bool    `json:"admits,omitempty"` // the message also says that a check fails, or did not run
 	// Files that the message says were written and that do not exist, as in `effects[].short`; at
@@ -44,7 +44,7 @@ type Statement struct {
 	Again   bool     `json:"again,omitempty"` // a hook answered an earlier stop, so the agent continued
 }
 
-// ClaimFacts compares the claims of a Statement with the session.
+// ClaimFacts compares the claims of a LastMessage with the session.
 type ClaimFacts struct {
 	// Files in the workspace that the agent edited after the last call that may have
 	// checked the work: any that runs a program or an agent; at most 8.

@@ -105,6 +105,7 @@ type Decision struct {
 	Told         []string      `json:"told,omitzero"`       // of the patterns that fired, those whose message is in the text; absent: none fired
 	Notice       string        `json:"notice,omitempty"`    // text for the person instead, where the agent shows them one; {session} stands for the session
 	Source       string        `json:"source,omitempty"`    // SourcePrefilter: decided before any score was computed; SourceAsync: before the review
+	Uses         []string      `json:"uses,omitempty"`      // acts for which a permission of the person counted, for one act each
 	Errors       []RuleError   `json:"errors,omitempty"`
 	Code         []CodeVerdict `json:"code,omitempty"` // verdicts on code that the call writes, for later calls that run it
 }

@@ -124,7 +124,7 @@ type EventFacts struct {
 	Prompt   *ContentFacts  `json:"prompt,omitempty"`    // facts about the prompt's text, which itself is not stored
 	Goal     *Goal          `json:"goal,omitempty"`      // what the prompt asks for
 	Result   *ResultFacts   `json:"result,omitempty"`    // result of the call; phase post only
-	Says     *Statement     `json:"says,omitempty"`      // what the agent's last message claims; phase stop only
+	Says     *LastMessage   `json:"says,omitempty"`      // what the agent's last message claims; phase stop only
 	Usage    *Usage         `json:"usage,omitempty"`     // tokens since the previous event, if the agent's own record has them
 }
 

@@ -41,6 +41,7 @@ const (
 	FactGrowing      = "growing"        // the use of some resource grows from bin to bin
 	FactGoal         = "goal"           // a person's goal is known
 	FactConstrained  = "constrained"    // a person said what must not be done
+	FactPermitted    = "permitted"      // a person ordered or permitted something that was not done since
 	FactNewHost      = "new_host"       // a host is contacted for the first time
 	FactClaims       = "claims"         // the agent's last message makes a claim about its work
 	FactSpread       = "spread"         // a path outside the workspace was written; see session.elsewhere
@@ -52,7 +53,7 @@ func FactNames() []string {
 		FactReadsOnly, FactChanges, FactChangesFiles, FactDeletes, FactRecursiveDelete, FactOutside, FactExternal,
 		FactPrivileged, FactNotUnderstood, FactUnknownTarget, FactFailedBefore, FactUnmet, FactStopped, FactDiffers,
 		FactAllowed, FactFailed, FactRepeated, FactCycle, FactNothingNew, FactMissing, FactDeniedBefore, FactCheckEdited,
-		FactAfterFailure, FactAuthError, FactCarries, FactReadSecret, FactReadOthers, FactGrowing, FactGoal, FactConstrained,
+		FactAfterFailure, FactAuthError, FactCarries, FactReadSecret, FactReadOthers, FactGrowing, FactGoal, FactConstrained, FactPermitted,
 		FactNewHost, FactSpread, FactClaims, FactSecretOut, FactObeys, FactInherits, FactUnread,
 	}
 }

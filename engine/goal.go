@@ -1,5 +1,7 @@
 package engine
 
+import "slices"
+
 // Goal describes the request in a person's prompt, as far as single words show it without an
 // understanding of the text. It keeps no text of the prompt except
 // the names in it, masked.
@@ -8,7 +10,8 @@ type Goal struct {
 	Names       []string     `json:"names,omitempty"`       // paths, file names and quoted identifiers in the prompt, in order
 	Words       []string     `json:"words,omitempty"`       // hashes of the prompt's words (8 hexadecimal digits), without inflections
 	Marks       []string     `json:"marks,omitempty"`       // keyed hashes of distinctive texts that the person wrote, as in `action.marks`
-	Constraints []Constraint `json:"constraints,omitempty"` // what the prompt forbids
+	Statements  []Statement  `json:"statements,omitempty"`  // what the prompt forbids, orders, permits and lifts
+	Constraints []Constraint `json:"constraints,omitempty"` // what the prompt forbids, in records of earlier versions
 }
 
 // Forbids returns what is left of the goal of a prompt that nobody typed: it can only forbid. Nil: nothing is left.
@@ -16,16 +19,12 @@ func (g *Goal) Forbids() *Goal {
 	if g == nil {
 		return nil
 	}
-	var list []Constraint
-	for _, c := range g.Constraints {
-		if c.Kind != ConstraintLift {
-			list = append(list, c)
-		}
-	}
-	if len(list) == 0 {
+	said := slices.DeleteFunc(slices.Clone(g.Statements), func(s Statement) bool { return s.Kind != Forbids })
+	list := slices.DeleteFunc(slices.Clone(g.Constraints), func(c Constraint) bool { return c.Kind == ConstraintLift })
+	if len(said)+len(list) == 0 {
 		return nil
 	}
-	return &Goal{Constraints: list}
+	return &Goal{Statements: said, Constraints: list}
 }
 
 // Intent is a kind of work that a person asks for.
@@ -78,4 +77,43 @@ func ConstraintKinds() []string {
 		string(ConstraintLeave), string(ConstraintDelete), string(ConstraintRead), string(ConstraintFreeze),
 		string(ConstraintPlan), string(ConstraintLocal), string(ConstraintLift),
 	}
+}
+
+// Statement is something that a person said about what the agent may do.
+type Statement struct {
+	Kind    StatementKind `json:"kind"`              // what is said about the act
+	Act     string        `json:"act"`               // what the statement is about, of the table of acts: commit, push, change, …
+	Objects []string      `json:"objects,omitempty"` // paths, branches, packages, hosts, process ids, as written; absent: every object
+	Until   string        `json:"until,omitempty"`   // how long it holds: asked, said, other, session; absent: until it is revoked, a permission for one act
+	Never   bool          `json:"never,omitempty"`   // only words that name the act take it back
+	Text    string        `json:"text,omitempty"`    // the sentence, masked and shortened; absent: it is not kept
+}
+
+// StatementKind is what a statement does with an act.
+type StatementKind string
+
+// The kinds of statements.
+const (
+	Forbids StatementKind = "forbids"
+	Permits StatementKind = "permits" // the agent may do it
+	Orders  StatementKind = "orders"  // the agent is to do it
+	Lifts   StatementKind = "lifts"   // what was forbidden no longer is
+)
+
+// StatementKinds lists every StatementKind.
+func StatementKinds() []string {
+	return []string{string(Forbids), string(Permits), string(Orders), string(Lifts)}
+}
+
+// How long a statement holds.
+const (
+	UntilAsked   = "asked"   // the person wants to be asked first
+	UntilSaid    = "said"    // until the person says so
+	UntilOther   = "other"   // until something that the statement does not say clearly
+	UntilSession = "session" // a permission for the rest of the session
+)
+
+// Same reports whether two statements say the same, whatever their sentences are.
+func (s Statement) Same(o Statement) bool {
+	return s.Kind == o.Kind && s.Act == o.Act && s.Until == o.Until && slices.Equal(s.Objects, o.Objects)
 }

@@ -247,7 +247,23 @@ type GoalFacts struct {
 	Names       int64             `json:"names"`       // number of paths, files and identifiers that people named so far
 	Named       bool              `json:"named"`       // the action touches something that a person named
 	Words       float64           `json:"words"`       // share of the action's words that people used, 0 to 1
-	Constraints []ConstraintFacts `json:"constraints"` // what people forbade so far and did not lift
+	Statements  []StatementFacts  `json:"statements"`  // prohibitions that hold, and permissions that were not used
+	Constraints []ConstraintFacts `json:"constraints"` // prohibitions in the form that policies of earlier versions read
+}
+
+// StatementFacts is a Statement together with its relation to the action.
+type StatementFacts struct {
+	Kind    StatementKind `json:"kind"`              // forbids, permits or orders
+	Act     string        `json:"act"`               // what the statement is about, of the table of acts
+	Objects []string      `json:"objects,omitempty"` // paths, branches, packages, …; absent: every object
+	Until   string        `json:"until,omitempty"`   // how long it holds: asked, said, other, session; absent: until it is revoked, a permission for one act
+	Never   bool          `json:"never,omitempty"`   // only words that name the act take it back
+	Text    string        `json:"text,omitempty"`    // the sentence, masked and shortened; absent: it is not kept
+	Prompt  int64         `json:"prompt"`            // number of the prompt that says so, in the session
+	Touched bool          `json:"touched"`           // the action concerns one of the objects; true without objects
+	Changes bool          `json:"changes"`           // the action changes, deletes or sends one of the objects; anything, without objects
+	Beyond  bool          `json:"beyond"`            // the action changes a file that is none of the objects
+	Later   []Intent      `json:"later"`             // kinds of work that prompts asked for after it, sorted
 }
 
 // SimilarFacts counts earlier actions of the same agent with the same type and

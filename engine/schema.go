@@ -216,6 +216,8 @@ func Values(t reflect.Type) []string {
 		return Intents()
 	case reflect.TypeFor[ConstraintKind]():
 		return ConstraintKinds()
+	case reflect.TypeFor[StatementKind]():
+		return StatementKinds()
 	case reflect.TypeFor[Label]():
 		return Labels()
 	case reflect.TypeFor[FlowKind]():

@@ -31,7 +31,7 @@ func decode(t *ast.Term) (engine.Decision, error) {
 		Obligations: d.texts("obligations"), Intervention: d.intervention(),
 		Rewrite: d.rewrite(), Otherwise: d.otherwise(),
 		Grant: d.flag("grant"), Proof: d.proof(), Text: d.text("text"), Told: d.texts("told"), Notice: d.text("notice"),
-		Source: d.text("source"),
+		Source: d.text("source"), Uses: d.texts("uses"),
 	}
 	if out.Told == nil && d.get("told") != nil {
 		out.Told = []string{} // patterns fired, and the agent read none of their messages
@@ -41,7 +41,7 @@ func decode(t *ast.Term) (engine.Decision, error) {
 	}
 	d.known("decision", "enforced", "reason", "reasons", "explanation", "rules", "risk", "rationality", "side_effects",
 		"confidence", "alternatives", "obligations", "interventions", "rewrite", "otherwise", "grant", "proof", "text", "told", "notice",
-		"source")
+		"source", "uses")
 	return out, d.err
 }
 

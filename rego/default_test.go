@@ -259,7 +259,7 @@ func ofRuns() []engine.Input {
 		},
 		func(in *engine.Input) { in.History.Cycle = engine.CycleFacts{Period: 2, Times: 2} },
 		func(in *engine.Input) { in.History.Since.News = 16 },
-		func(in *engine.Input) { in.Event.Says = &engine.Statement{} },
+		func(in *engine.Input) { in.Event.Says = &engine.LastMessage{} },
 		func(in *engine.Input) { in.History.Since.News = engine.NeverHappened },
 		func(in *engine.Input) { in.History.Denials.Same = 1 },
 		func(in *engine.Input) { in.History.Denials.Effect = 1 },

@@ -161,7 +161,7 @@ func psSleep(c engine.Command) bool {
 
 // statement reports what the agent's last message claims, and what it names that does not
 // exist; nil: nothing.
-func (c *Classifier) statement(m *mask.Masker, e engine.Event, workspace string) *engine.Statement {
+func (c *Classifier) statement(m *mask.Masker, e engine.Event, workspace string) *engine.LastMessage {
 	if e.LastMessage == "" {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (c *Classifier) statement(m *mask.Masker, e engine.Event, workspace string)
 		return nil
 	}
 	if said == nil {
-		said = &engine.Statement{Claims: []engine.Claim{}}
+		said = &engine.LastMessage{Claims: []engine.Claim{}}
 	}
 	said.Again, said.Commands = e.Again, commands
 	said.Packages, said.Symbols = find.Packages(claimed.Packages), find.Symbols(claimed.Symbols)

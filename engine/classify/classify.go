@@ -30,6 +30,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -77,12 +78,12 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	case engine.PhasePrompt:
 		f := m.ContentOf(e.Prompt)
 		facts.Event.Prompt = &f
-		facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session))
+		facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session), c.existing(workspace))
 	case engine.PhaseOther:
 		if e.Unverified != "" && e.Prompt != "" {
 			f := m.ContentOf(e.Prompt)
 			facts.Event.Prompt = &f
-			facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session)).Forbids()
+			facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session), c.existing(workspace)).Forbids()
 		}
 	case engine.PhaseStop:
 		facts.Event.Says = c.statement(m, e, workspace)
@@ -385,4 +386,15 @@ func (c *Classifier) Mask(text string) string {
 	m := &mask.Masker{Mac: c.MAC, Formats: mask.FormatsOf(c.Rows, c.Secrets)}
 	m.Remember(text)
 	return m.Text(text)
+}
+
+// existing returns a function that reports whether a bare word of a prompt names something in the workspace.
+func (c *Classifier) existing(workspace string) func(string) bool {
+	return func(word string) bool {
+		if workspace == "" || c.World.Lstat == nil || !filepath.IsLocal(word) {
+			return false
+		}
+		_, err := c.World.Lstat(filepath.Join(workspace, word))
+		return err == nil
+	}
 }

@@ -27,8 +27,8 @@ func TestGoalHoldsNoSecret(t *testing.T) {
 	if strings.Contains(string(b), secret) || slices.Contains(f.Event.Goal.Words, prompt.HashWord(prompt.Stem(strings.ToLower(secret)))) {
 		t.Errorf("%s", b)
 	}
-	if len(f.Event.Goal.Constraints) > 0 {
-		t.Errorf("constraints %v", f.Event.Goal.Constraints)
+	if len(f.Event.Goal.Statements) > 0 {
+		t.Errorf("statements %v", f.Event.Goal.Statements)
 	}
 	plain, err := c.Classify(t.Context(), engine.Event{Phase: engine.PhasePrompt, Prompt: "Rotate the key"}, "/srv/shop")
 	if err != nil || !slices.Contains(plain.Event.Goal.Words, prompt.HashWord("rotat")) {

@@ -217,7 +217,7 @@ func (c *cutter) names(field string, list []string) []string {
 	return list
 }
 
-// goal shortens what is known about a prompt. Constraints are cut last: a person's prohibition
+// goal shortens what is known about a prompt. Prohibitions are cut last: a person's words
 // must not be dropped for the names of files.
 func (c *cutter) goal(g engine.Goal) *engine.Goal {
 	g.Words, g.Marks = c.hashes("event.goal.words", g.Words), c.hashes("event.goal.marks", g.Marks)
@@ -225,13 +225,17 @@ func (c *cutter) goal(g engine.Goal) *engine.Goal {
 	if len(g.Names) == 0 {
 		g.Names = nil
 	}
-	constraints := make([]engine.Constraint, len(g.Constraints))
-	for i, k := range g.Constraints {
-		k.What = c.string("event.goal.constraints.what", k.What, max(c.m.text, prompt.MaxGoalName))
-		constraints[i] = k
+	said := make([]engine.Statement, len(g.Statements))
+	for i, k := range g.Statements {
+		k.Text = c.string("event.goal.statements.text", k.Text, c.m.text)
+		objects := slices.Clone(k.Objects)
+		for j, o := range objects {
+			objects[j] = c.string("event.goal.statements.objects", o, max(c.m.text, prompt.MaxGoalName))
+		}
+		k.Objects, said[i] = objects, k
 	}
-	if g.Constraints = constraints; len(constraints) == 0 {
-		g.Constraints = nil
+	if g.Statements = said; len(said) == 0 {
+		g.Statements = nil
 	}
 	return &g
 }

@@ -163,14 +163,19 @@ func (s *goalState) size() int {
 	for _, i := range s.Intents {
 		n += len(i) + 3
 	}
-	for _, c := range s.Lifted {
-		n += len(c.Kind) + len(c.What) + 36
+	for _, list := range [][]heldStatement{s.Forbidden, s.Permitted, s.Lifted} {
+		n += sum(list, (*heldStatement).size)
 	}
-	for _, c := range s.Constraints {
-		n += len(c.Kind) + len(c.What) + 36
-		for _, i := range c.Later {
-			n += len(i) + 3
-		}
+	return n
+}
+
+func (s *heldStatement) size() int {
+	n := 70 + len(s.Kind) + len(s.Act) + text(s.Until) + engine.JSONLen(s.Text) + digits(s.Prompt) + number(s.Used)
+	for _, o := range s.Objects {
+		n += engine.JSONLen(o) + 3
+	}
+	for _, i := range s.Later {
+		n += len(i) + 3
 	}
 	return n
 }

@@ -128,7 +128,7 @@ func TestStateFitsAKeyframe(t *testing.T) {
 			"agents": {len(h.Agents), maxAgents}, "hosts": {len(h.Hosts), hashDigits * maxHosts}, "bins": {len(h.Bins), maxBins},
 			"fired": {len(h.Fired), maxFired}, "secret marks": {len(h.Marks[engine.LabelSecret]), hashDigits * maxMarks}, "names": {len(h.Goals.Names), maxNames},
 			"person's marks": {len(h.Marks[labelPerson]), hashDigits * maxMarks}, "words": {len(h.Goals.Words), hashDigits * maxWords},
-			"scope": {len(h.Goals.Scope), maxScope}, "constraints": {min(len(h.Goals.Constraints), maxConstraints), maxConstraints},
+			"scope": {len(h.Goals.Scope), maxScope}, "prohibitions": {min(len(h.Goals.Forbidden), maxForbidden), maxForbidden},
 		}
 		for what, n := range full {
 			if n[0] != n[1] {

@@ -9,7 +9,7 @@ import (
 )
 
 // stops is an agent's stop, with what its last message claims.
-func (s *tale) stops(says *engine.Statement) *engine.ClaimFacts {
+func (s *tale) stops(says *engine.LastMessage) *engine.ClaimFacts {
 	r := &engine.Record{Kind: engine.KindStop, Phase: engine.PhaseStop, Event: &engine.EventFacts{Says: says}}
 	return NewInput(r, s.h, engine.View{}).History.Claims
 }
@@ -45,7 +45,7 @@ func TestClaimFacts(t *testing.T) {
 		"the file was written":      {newTale().ran(checksWork("test"), "1").ran(writesFile("./web/docs/plan.md"), "2"), engine.ClaimFacts{Changed: []string{"./web/docs/plan.md"}}},
 		"another file of that name": {newTale().ran(checksWork("test"), "1").ran(reads("./plan.md"), "2"), engine.ClaimFacts{Missing: []string{"./docs/plan.md"}}},
 	} {
-		got := test.tale.stops(&engine.Statement{Claims: []engine.Claim{engine.ClaimTests}, Missing: []string{"./docs/plan.md"}})
+		got := test.tale.stops(&engine.LastMessage{Claims: []engine.Claim{engine.ClaimTests}, Missing: []string{"./docs/plan.md"}})
 		test.want.Changed, test.want.Missing = orEmpty(test.want.Changed), orEmpty(test.want.Missing)
 		if diff := cmp.Diff(&test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

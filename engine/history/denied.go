@@ -54,9 +54,10 @@ func (h *State) forgive(g *engine.Goal) {
 	if !wantsChanges(g) {
 		return
 	}
+	forbidden := append(slices.Clone(g.Statements), statementsOfConstraints(g.Constraints)...)
 	h.Denials = slices.DeleteFunc(h.Denials, func(d denial) bool {
-		forgiven := slices.ContainsFunc(g.Names, d.named) && !slices.ContainsFunc(g.Constraints, func(c engine.Constraint) bool {
-			return c.Kind != engine.ConstraintLift && (c.What == "" || d.named(c.What))
+		forgiven := slices.ContainsFunc(g.Names, d.named) && !slices.ContainsFunc(forbidden, func(s engine.Statement) bool {
+			return s.Kind == engine.Forbids && (len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, d.named))
 		})
 		if forgiven {
 			h.Forgiven = keepLast(append(h.Forgiven, d), maxForgiven)

@@ -96,7 +96,7 @@ func TestExpireIsKept(t *testing.T) {
 	}
 	for _, s := range []*State{h, read} {
 		s.Append(&engine.Record{Kind: engine.KindControl, N: 4, T: 4, Control: &engine.Control{Do: engine.ControlExpire, Mode: engine.ExpireWords}})
-		if s.Unsigned > 0 || len(s.Goals.Constraints) != 1 {
+		if s.Unsigned > 0 || len(s.Goals.Forbidden) != 1 {
 			t.Errorf("after the expiry: %+v, %d unsigned", s.Goals, s.Unsigned)
 		}
 	}

@@ -57,7 +57,11 @@ func runFacts(in *engine.Input, set map[string]bool) {
 	set[engine.FactReadOthers] = h.Since.Untrusted < engine.NeverHappened
 	set[engine.FactGrowing] = len(s.Growing) > 0
 	set[engine.FactGoal] = in.Goal.Known
-	set[engine.FactConstrained] = len(in.Goal.Constraints) > 0
+	for _, said := range in.Goal.Statements {
+		forbids := said.Kind == engine.Forbids
+		set[engine.FactConstrained] = set[engine.FactConstrained] || forbids
+		set[engine.FactPermitted] = set[engine.FactPermitted] || !forbids
+	}
 	set[engine.FactNewHost] = h.NewHosts > 0
 	set[engine.FactSpread] = s.Elsewhere > 0
 	set[engine.FactClaims] = in.Event.Says != nil

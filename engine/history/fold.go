@@ -208,6 +208,9 @@ func (h *State) foldPre(r *engine.Record) {
 	} else {
 		h.DeniedRow = 0
 		a.Turn++
+		if r.Decision != nil {
+			h.Goals.use(r.Decision.Uses, r.N)
+		}
 		h.useAllowance(r)
 		h.foldCheck(a, r)
 		h.foldTerminals(r)
@@ -299,6 +302,7 @@ func (h *State) foldPost(r *engine.Record) {
 	h.foldOutcome(c, r, outcome)
 	h.countCheckpoint(r.T, outcome)
 	news := outcome == engine.OutcomeRan && h.foldRan(c, r)
+	h.Goals.settle(c.Pre, outcome == engine.OutcomeRan || outcome == engine.OutcomeUnknown)
 	c.Outcome, c.Post = outcome, r.N
 	c.Decision, c.Enforced, c.Args, c.Changes, c.Tree, c.Form, c.Mode = "", "", "", nil, "", "", ""
 	h.finishPast(c, r, news)

@@ -11,14 +11,11 @@ import (
 )
 
 // Limits of the goals that are kept; they belong to FoldVersion. Names, words and
-// scope only make policy milder, so the oldest is forgotten. Constraints are
-// never forgotten: see goalState.constrain.
+// scope only make policy milder, so the oldest is forgotten.
 const (
-	maxNames       = 32
-	maxWords       = 64
-	maxConstraints = 24 // and one for each of ConstraintKinds
-	maxLifted      = 8  // those before are lifted for good
-	maxScope       = 16
+	maxNames = 32
+	maxWords = 64
+	maxScope = 16
 )
 
 // foldGoal records what a prompt asks for.
@@ -37,10 +34,7 @@ func (h *State) foldGoal(g *engine.Goal) {
 	s.Words = addDigits(s.Words, g.Words, maxWords)
 	h.addMarks(labelPerson, g.Marks)
 	s.ask(g.Intents)
-	for _, c := range g.Constraints {
-		c.What = h.inFull(c.What)
-		s.constrain(c)
-	}
+	h.say(g)
 	h.forgive(g)
 }
 
@@ -49,10 +43,7 @@ func (h *State) forbid(g *engine.Goal) {
 	if g = g.Forbids(); g == nil {
 		return
 	}
-	for _, c := range g.Constraints {
-		c.What = h.inFull(c.What)
-		h.Goals.constrain(c)
-	}
+	h.say(g)
 }
 
 // inFull writes a path that leads out of the workspace in the form of effects.
@@ -62,17 +53,6 @@ func (h *State) inFull(name string) string {
 		return path.Join(h.Workspace, name)
 	}
 	return name
-}
-
-// ask records for each constraint what a later prompt asks for. Whether that
-// lifts it is for policy to decide.
-func (s *goalState) ask(intents []engine.Intent) {
-	for i := range s.Constraints {
-		c := &s.Constraints[i]
-		c.Later = append(slices.Clone(c.Later), knownWords(intents, engine.Intents())...)
-		slices.Sort(c.Later)
-		c.Later = slices.Compact(c.Later)
-	}
 }
 
 // wantsChanges reports whether a prompt requests work on existing files: what it
@@ -85,44 +65,6 @@ func wantsChanges(g *engine.Goal) bool {
 	})
 }
 
-// constrain adds a constraint, or lifts one. Beyond maxConstraints that name
-// something, the oldest becomes one that names nothing: since it is forgotten
-// what the constraint is about, it applies to everything until a person lifts
-// it.
-func (s *goalState) constrain(c engine.Constraint) {
-	c.What = truncateKey(c.What)
-	switch {
-	case !slices.Contains(engine.ConstraintKinds(), string(c.Kind)):
-		return
-	case c.Kind == engine.ConstraintLift:
-		s.Constraints = slices.DeleteFunc(s.Constraints, func(o trackedConstraint) bool {
-			lifted := c.What == "" || o.What == c.What || string(o.Kind) == c.What
-			if lifted {
-				s.Lifted = keepLast(append(s.Lifted, o.Constraint), maxLifted)
-			}
-			return lifted
-		})
-		return
-	}
-	s.hold(c)
-	if len(s.Constraints) > maxConstraints {
-		s.generalise()
-	}
-}
-
-func (s *goalState) generalise() {
-	oldest := slices.IndexFunc(s.Constraints, func(c trackedConstraint) bool { return c.What != "" })
-	kind := s.Constraints[oldest].Kind
-	s.Constraints = slices.Delete(s.Constraints, oldest, oldest+1)
-	s.hold(engine.Constraint{Kind: kind})
-}
-
-// hold records a constraint; a repeated one applies from now on.
-func (s *goalState) hold(c engine.Constraint) {
-	s.Constraints = slices.DeleteFunc(s.Constraints, func(o trackedConstraint) bool { return o.Constraint == c })
-	s.Constraints = append(s.Constraints, trackedConstraint{Constraint: c})
-}
-
 // known reports whether people said something that an action can be compared
 // with.
 func (s *goalState) known() bool { return len(s.Intents)+len(s.Names)+len(s.Words) > 0 }
@@ -130,37 +72,13 @@ func (s *goalState) known() bool { return len(s.Intents)+len(s.Names)+len(s.Word
 // goalFacts compares an action with what people said.
 func (h *State) goalFacts(a *engine.Action) engine.GoalFacts {
 	s := &h.Goals
-	f := engine.GoalFacts{Known: s.known(), Names: int64(len(s.Names)), Intents: orEmpty(s.Intents), Constraints: s.restraints(a)}
+	f := engine.GoalFacts{Known: s.known(), Names: int64(len(s.Names)), Intents: orEmpty(s.Intents), Statements: s.statements(a)}
+	f.Constraints = legacyConstraints(f.Statements)
 	f.Named = slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return e.Named })
 	if n := len(a.Words); n > 0 {
 		f.Words = engine.Round6(float64(shared(a.Words, s.Words)) / float64(n))
 	}
 	return f
-}
-
-// restraints compares an action with what must not be done.
-func (s *goalState) restraints(a *engine.Action) []engine.ConstraintFacts {
-	list := []engine.ConstraintFacts{}
-	for _, c := range s.Constraints {
-		touched := slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return leavesSomething(&e) && covers(c.Constraint, &e) })
-		list = append(list, engine.ConstraintFacts{Kind: c.Kind, What: c.What, Touched: touched, Later: orEmpty(c.Later)})
-	}
-	return list
-}
-
-// covers reports whether a constraint is about the target of an effect: by its
-// path, or by a word of its address or kind.
-func covers(c engine.Constraint, e *engine.Effect) bool {
-	if c.What == "" || namesPath(c.What, truncateKey(e.Place())) {
-		return true
-	}
-	word := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	for _, text := range []string{e.Target, e.Object, e.Host} {
-		if slices.Contains(strings.FieldsFunc(strings.ToLower(text), word), strings.ToLower(c.What)) {
-			return true
-		}
-	}
-	return false
 }
 
 // named reports whether a person named the path of an effect, or a folder above
@@ -228,7 +146,7 @@ const (
 // Heeds reports whether what people wrote makes policy milder.
 func (h *State) Heeds() bool {
 	g := &h.Goals
-	return h.PromptN > 0 || g.known() || len(g.Lifted)+len(h.Forgiven) > 0 || h.Marks[labelPerson] != "" ||
+	return h.PromptN > 0 || g.known() || len(g.Lifted)+len(g.Permitted)+len(h.Forgiven) > 0 || h.Marks[labelPerson] != "" ||
 		slices.ContainsFunc(h.Forms, func(f formEntry) bool { return f.Person+f.Approved > 0 }) ||
 		slices.ContainsFunc(h.Code, func(w writtenCode) bool { return w.Agreed }) ||
 		slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.Agreed })
@@ -260,13 +178,13 @@ func (h *State) expire(mode string) {
 func (h *State) expireWords() {
 	g := &h.Goals
 	g.Intents, g.Names, g.Words = nil, nil, ""
-	for i := range g.Constraints {
-		g.Constraints[i].Later = nil
+	for i := range g.Forbidden {
+		g.Forbidden[i].Later = nil
 	}
-	for _, c := range g.Lifted {
-		g.constrain(c)
+	for _, s := range g.Lifted {
+		g.forbid(s)
 	}
-	g.Lifted = nil
+	g.Lifted, g.Permitted = nil, nil
 	h.Denials = keepLast(append(h.Forgiven, h.Denials...), maxDenials)
 	slices.SortStableFunc(h.Denials, func(a, b denial) int { return cmp.Compare(a.N, b.N) })
 	h.Forgiven = nil
@@ -283,4 +201,209 @@ func (h *State) expireWords() {
 	}
 	h.FileOps, h.Before = h.FileOps+h.Before, 0
 	h.PromptAt, h.PromptN = 0, 0
+}
+
+// Limits of the statements that are kept; they belong to FoldVersion. Permissions only make policy
+// milder, so the oldest is forgotten. Prohibitions are never forgotten: see goalState.forbid.
+const (
+	maxForbidden = 24 // and one for each act
+	maxPermitted = 12
+	maxLifted    = 8   // those before are lifted for good
+	maxSaidText  = 160 // bytes of a sentence
+)
+
+// say records the statements of a prompt, in their order.
+func (h *State) say(g *engine.Goal) {
+	for _, s := range append(slices.Clone(g.Statements), statementsOfConstraints(g.Constraints)...) {
+		if s.Act == "" {
+			continue
+		}
+		h.Goals.say(heldStatement{Statement: h.bounded(s), Prompt: h.Prompts})
+	}
+}
+
+// bounded returns a statement in the form in which it is kept.
+func (h *State) bounded(s engine.Statement) engine.Statement {
+	s.Act, s.Until, s.Text = boundKey(s.Act, keyLength), boundKey(s.Until, digestLength), engine.ClipJSON(s.Text, maxSaidText)
+	objects := make([]string, 0, len(s.Objects))
+	for _, o := range s.Objects {
+		objects = append(objects, truncateKey(h.inFull(o)))
+	}
+	if s.Objects = objects; len(objects) == 0 {
+		s.Objects = nil
+	}
+	return s
+}
+
+// ask records for each prohibition what a later prompt asks for. Whether that
+// lifts it is for policy to decide.
+func (s *goalState) ask(intents []engine.Intent) {
+	for i := range s.Forbidden {
+		f := &s.Forbidden[i]
+		f.Later = append(slices.Clone(f.Later), knownWords(intents, engine.Intents())...)
+		slices.Sort(f.Later)
+		f.Later = slices.Compact(f.Later)
+	}
+}
+
+func (s *goalState) say(n heldStatement) {
+	switch n.Kind {
+	case engine.Forbids:
+		s.Permitted = slices.DeleteFunc(s.Permitted, func(p heldStatement) bool { return p.Act == n.Act && overlap(p.Objects, n.Objects) })
+		s.forbid(n)
+	case engine.Orders, engine.Permits:
+		s.Permitted = slices.DeleteFunc(s.Permitted, func(p heldStatement) bool { return p.Same(n.Statement) })
+		s.Permitted = keepLast(append(s.Permitted, n), maxPermitted)
+		if n.Until == engine.UntilSession {
+			s.lift(n.Statement)
+		}
+	case engine.Lifts:
+		s.lift(n.Statement)
+	}
+}
+
+// forbid holds a prohibition; a repeated one applies from now on. Beyond maxForbidden, the oldest that
+// names something becomes one that names nothing: since it is forgotten what it is about, it applies to
+// everything until a person lifts it.
+func (s *goalState) forbid(n heldStatement) {
+	s.hold(n)
+	if len(s.Forbidden) <= maxForbidden {
+		return
+	}
+	if i := slices.IndexFunc(s.Forbidden, func(f heldStatement) bool { return len(f.Objects) > 0 }); i >= 0 {
+		general := s.Forbidden[i]
+		s.Forbidden = slices.Delete(s.Forbidden, i, i+1)
+		general.Objects = nil
+		if general.Act == "only_in" {
+			general.Act = "change" // nobody knows any more where changes are in order
+		}
+		s.hold(general)
+		return
+	}
+	s.Forbidden = s.Forbidden[len(s.Forbidden)-maxForbidden:] // of acts that no table has
+}
+
+func (s *goalState) hold(n heldStatement) {
+	s.Forbidden = slices.DeleteFunc(s.Forbidden, func(f heldStatement) bool {
+		return f.Same(n.Statement) || f.Act == n.Act && len(f.Objects)+len(n.Objects) == 0
+	})
+	s.Forbidden = append(s.Forbidden, n)
+}
+
+// lift ends what was forbidden of an act. Who agrees to go on lifts what made the work wait, unless
+// it was forbidden with "never".
+func (s *goalState) lift(n engine.Statement) {
+	s.Forbidden = slices.DeleteFunc(s.Forbidden, func(f heldStatement) bool {
+		waits := n.Act == "wait" && n.Kind == engine.Lifts && len(n.Objects) == 0 && !f.Never && f.Act == "change" && len(f.Objects) == 0
+		covered := len(n.Objects) == 0 || len(f.Objects) > 0 && within(f.Objects, n.Objects)
+		lifted := waits || covered && (f.Act == n.Act || n.Act == "change" && f.Act == "only_in" && len(n.Objects) == 0)
+		if lifted {
+			s.Lifted = keepLast(append(s.Lifted, f), maxLifted)
+		}
+		return lifted
+	})
+}
+
+// within reports whether all of some objects are in a list.
+func within(objects, list []string) bool {
+	return !slices.ContainsFunc(objects, func(o string) bool { return !slices.Contains(list, o) })
+}
+
+func overlap(a, b []string) bool {
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
+}
+
+// use records that a call used permissions for one act.
+func (s *goalState) use(acts []string, n int64) {
+	for _, act := range acts {
+		for i := len(s.Permitted) - 1; i >= 0; i-- {
+			if p := &s.Permitted[i]; p.Act == act && p.Used == 0 && p.Until == "" {
+				p.Used = n
+				break
+			}
+		}
+	}
+}
+
+// settle gives a permission back that a call used which did not do its act, and forgets it otherwise.
+func (s *goalState) settle(pre int64, ran bool) {
+	for i := range s.Permitted {
+		if p := &s.Permitted[i]; p.Used == pre && pre > 0 && !ran {
+			p.Used = 0
+		}
+	}
+}
+
+// Statements lists what people forbade, ordered and permitted, as far as it holds.
+func (s *goalState) Statements() []engine.Statement {
+	list := []engine.Statement{}
+	for _, held := range slices.Concat(s.Forbidden, s.Permitted) {
+		if held.Used == 0 {
+			list = append(list, held.Statement)
+		}
+	}
+	return list
+}
+
+// statements compares an action with what people said.
+func (s *goalState) statements(a *engine.Action) []engine.StatementFacts {
+	list := []engine.StatementFacts{}
+	for _, held := range slices.Concat(s.Forbidden, s.Permitted) {
+		if held.Used > 0 {
+			continue
+		}
+		f := engine.StatementFacts{Kind: held.Kind, Act: held.Act, Objects: held.Objects, Until: held.Until, Never: held.Never,
+			Text: held.Text, Prompt: held.Prompt, Later: orEmpty(held.Later)}
+		f.Changes, f.Touched, f.Beyond = relation(&held.Statement, a)
+		list = append(list, f)
+	}
+	return list
+}
+
+// relation compares the objects of a statement with an action: whether one of them is changed, whether it concerns
+// one of them in any way, and whether something else is changed. Without objects, everything is one.
+func relation(s *engine.Statement, a *engine.Action) (changes, touched, beyond bool) {
+	touched = len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, func(o string) bool { return mentions(a, o) })
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		if !leavesSomething(e) {
+			continue
+		}
+		covered := len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, func(o string) bool { return covers(o, e) })
+		file := e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete
+		changes, touched, beyond = changes || covered, touched || covered, beyond || !covered && file
+	}
+	return changes, touched, beyond
+}
+
+// mentions reports whether a command has an object among its words.
+func mentions(a *engine.Action, object string) bool {
+	object = strings.TrimPrefix(strings.ToLower(strings.TrimSuffix(object, "/")), "./")
+	is := func(w string) bool {
+		w = strings.ToLower(strings.TrimSuffix(w, "/"))
+		parts := strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("=:@,", r) })
+		return w == object || path.Base(w) == object || slices.Contains(parts, object)
+	}
+	for i := range a.Commands {
+		c := &a.Commands[i]
+		if slices.ContainsFunc(slices.Concat(c.Sub, c.Flags, c.Operands), is) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return is(e.Target) || is(e.Host) || is(e.Object) })
+}
+
+// covers reports whether an object is the target of an effect: by its
+// path, or by a word of its address or kind.
+func covers(object string, e *engine.Effect) bool {
+	if namesPath(object, truncateKey(e.Place())) {
+		return true
+	}
+	word := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for _, text := range []string{e.Target, e.Object, e.Host} {
+		if slices.Contains(strings.FieldsFunc(strings.ToLower(text), word), strings.ToLower(object)) {
+			return true
+		}
+	}
+	return false
 }

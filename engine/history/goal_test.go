@@ -74,7 +74,7 @@ func TestPromptSeesWhatWasBefore(t *testing.T) {
 	s := newTale().says(engine.Goal{Intents: []engine.Intent{engine.IntentFix}})
 	goal := engine.Goal{Intents: []engine.Intent{engine.IntentDeploy}, Constraints: []engine.Constraint{{Kind: engine.ConstraintFreeze}}}
 	in := NewInput(&engine.Record{Kind: engine.KindPrompt, Phase: engine.PhasePrompt, Event: &engine.EventFacts{Goal: &goal}}, s.h, engine.View{})
-	want := engine.GoalFacts{Known: true, Intents: []engine.Intent{engine.IntentFix}, Constraints: []engine.ConstraintFacts{}}
+	want := engine.GoalFacts{Known: true, Intents: []engine.Intent{engine.IntentFix}, Statements: []engine.StatementFacts{}, Constraints: []engine.ConstraintFacts{}}
 	if d := cmp.Diff(want, in.Goal); d != "" {
 		t.Error(d)
 	}
@@ -250,6 +250,7 @@ func TestConstraints(t *testing.T) {
 		"none":                  {nil, []engine.Constraint{}},
 		"two":                   {[]engine.Constraint{leave("a"), readOnly}, []engine.Constraint{leave("a"), readOnly}},
 		"one twice":             {[]engine.Constraint{leave("a"), leave("b"), leave("a")}, []engine.Constraint{leave("b"), leave("a")}},
+		"a kind revoked":        {[]engine.Constraint{{Kind: engine.ConstraintFreeze}, leave("src"), lift(string(engine.ConstraintFreeze))}, []engine.Constraint{leave("src")}},
 		"of no kind":            {[]engine.Constraint{{Kind: "be nice"}}, []engine.Constraint{}},
 		"revoked":               {[]engine.Constraint{leave("a"), leave("b"), lift("a")}, []engine.Constraint{leave("b")}},
 		"all revoked":           {[]engine.Constraint{leave("a"), readOnly, lift("")}, []engine.Constraint{}},
@@ -266,40 +267,6 @@ func TestConstraints(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
-}
-
-// A constraint that is forgotten applies to everything, until it is revoked.
-func TestConstraintsAreNotForgotten(t *testing.T) {
-	s := newTale()
-	for i := range 10 * maxConstraints {
-		kind := engine.ConstraintKind(engine.ConstraintKinds()[i%6])
-		s.says(engine.Goal{Constraints: []engine.Constraint{{Kind: kind, What: fmt.Sprint("file", i)}}, Names: []string{fmt.Sprint("name", i)}})
-		list := []engine.Constraint{}
-		for _, c := range s.h.Goals.Constraints {
-			list = append(list, c.Constraint)
-		}
-		for j := range i + 1 {
-			kind, what := engine.ConstraintKind(engine.ConstraintKinds()[j%6]), fmt.Sprint("file", j)
-			if !contains(list, engine.Constraint{Kind: kind, What: what}) && !contains(list, engine.Constraint{Kind: kind, What: ""}) {
-				t.Fatalf("after %d constraints, number %d does not hold: %v", i+1, j, list)
-			}
-		}
-		if len(list) > maxConstraints+len(engine.ConstraintKinds()) {
-			t.Fatalf("%d constraints are kept", len(list))
-		}
-	}
-	if s.says(engine.Goal{Constraints: []engine.Constraint{{Kind: engine.ConstraintLift}}}); len(s.h.Goals.Constraints) > 0 {
-		t.Errorf("what a person revoked is %v", s.h.Goals.Constraints)
-	}
-}
-
-func contains(list []engine.Constraint, c engine.Constraint) bool {
-	for _, o := range list {
-		if o == c {
-			return true
-		}
-	}
-	return false
 }
 
 func TestGoalOfTenThousandNames(t *testing.T) {
@@ -336,19 +303,6 @@ func TestAddDigits(t *testing.T) {
 		if got := addDigits(test.row, test.hashes, 2); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
-	}
-}
-
-// TestLiftOfAKind: a person says which kind of word does not hold any more.
-func TestLiftOfAKind(t *testing.T) {
-	var s goalState
-	for _, c := range []engine.Constraint{
-		{Kind: engine.ConstraintFreeze}, {Kind: engine.ConstraintLeave, What: "src"}, {Kind: engine.ConstraintLift, What: string(engine.ConstraintFreeze)},
-	} {
-		s.constrain(c)
-	}
-	if d := cmp.Diff([]trackedConstraint{{Constraint: engine.Constraint{Kind: engine.ConstraintLeave, What: "src"}}}, s.Constraints); d != "" {
-		t.Error(d)
 	}
 }
 

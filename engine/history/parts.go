@@ -20,20 +20,23 @@ const (
 	editKinds
 )
 
-// trackedConstraint is a constraint, and what prompts asked for since it was given.
-type trackedConstraint struct {
-	engine.Constraint
-	Later []engine.Intent `json:"later,omitempty"` // sorted
+// heldStatement is a statement of a prompt, and what prompts asked for since.
+type heldStatement struct {
+	engine.Statement
+	Prompt int64           `json:"n"`               // number of the prompt in the session
+	Later  []engine.Intent `json:"later,omitempty"` // sorted
+	Used   int64           `json:"used,omitempty"`  // record of the call that used a permission for one act
 }
 
 // goalState contains what people said so far.
 type goalState struct {
-	Intents     []engine.Intent     `json:"i,omitempty"` // of the latest prompt that has any
-	Names       []string            `json:"n,omitempty"` // most recent last
-	Words       string              `json:"w,omitempty"` // 8 digits each, most recent last
-	Constraints []trackedConstraint `json:"c,omitempty"`
-	Lifted      []engine.Constraint `json:"l,omitempty"` // most recent last
-	Scope       []string            `json:"s,omitempty"` // paths that a person added by hand
+	Intents   []engine.Intent `json:"i,omitempty"` // of the latest prompt that has any
+	Names     []string        `json:"n,omitempty"` // most recent last
+	Words     string          `json:"w,omitempty"` // 8 digits each, most recent last
+	Forbidden []heldStatement `json:"f,omitempty"` // most recent last
+	Permitted []heldStatement `json:"p,omitempty"` // ordered or permitted; most recent last
+	Lifted    []heldStatement `json:"l,omitempty"` // most recent last
+	Scope     []string        `json:"s,omitempty"` // paths that a person added by hand
 }
 
 // findingEntry is the latest event of an agent that had a finding with a level, and

@@ -13,6 +13,7 @@ import data.reviewer.outcome
 import data.reviewer.prefilter
 import data.reviewer.reasons
 import data.reviewer.rewriting
+import data.reviewer.said
 import data.reviewer.scores
 
 # METADATA
@@ -29,6 +30,7 @@ decision := {
 	"source": "prefilter",
 } if {
 	prefilter.passes
+	_uses == []
 } else := granting.decision if {
 	input.phase == "request"
 } else := {
@@ -47,6 +49,7 @@ decision := {
 	"confidence": scores.confidence,
 	"obligations": _precautions,
 	"grant": _granting,
+	"uses": _uses,
 } if {
 	reasons.silent
 } else := object.union(_weighed, reasons.told)
@@ -70,6 +73,7 @@ _weighed := {
 	"otherwise": _otherwise,
 	"interventions": reasons.interventions,
 	"grant": _grant,
+	"uses": _uses,
 }
 
 # Scores judge calls that have not run yet. For prompts, results and stops there is
@@ -91,6 +95,11 @@ _grant if {
 	_granting
 	outcome.decision == "allow"
 }
+
+# A call that does not run uses nothing.
+_uses := [] if {
+	outcome.enforced == "block"
+} else := sort(said.uses)
 
 _rewrite := rewriting.operations if {
 	outcome.enforced == "modify"

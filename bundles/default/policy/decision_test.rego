@@ -19,7 +19,7 @@ test_the_common_case if {
 			"components": {"goal_alignment": 0.75, "logical_progression": 0.7, "efficiency": 1, "completeness": 1},
 		},
 		"side_effects": {"severity": "none", "reversible": true},
-		"confidence": 1, "obligations": [], "grant": false,
+		"confidence": 1, "obligations": [], "grant": false, "uses": [],
 	}
 }
 

@@ -71,7 +71,7 @@ _nothing := {
 		"labels": [], "written": {}, "elsewhere": 0, "spread": 0, "deleted": 0, "growing": [], "agents": 0, "scope": [],
 		"answers": {"asked": 0, "approved": 0, "refused": 0, "overruled": 0},
 	},
-	"goal": {"known": false, "intents": [], "names": 0, "named": false, "words": 0, "constraints": []},
+	"goal": {"known": false, "intents": [], "names": 0, "named": false, "words": 0, "statements": [], "constraints": []},
 	"history": {
 		"windows": {}, "similar": {"count": 0, "failed": 0}, "first_time": false,
 		"follows": [], "presupposes": [], "cycle": {"period": 0, "times": 0},
@@ -92,7 +92,7 @@ _names := [
 	"reads_only", "changes", "changes_files", "deletes", "deletes_recursive", "outside_workspace", "external_network",
 	"privileged", "not_understood", "unknown_target", "failed_before", "presupposes_unmet", "stopped", "executed_differs", "allowed_by_person",
 	"failed", "repeated", "cycle", "nothing_new", "missing", "denied_before", "check_edited", "after_failure", "auth_error", "carries",
-	"read_secret", "read_untrusted", "growing", "goal", "constrained", "new_host", "spread", "claims", "secret_out", "obeys",
+	"read_secret", "read_untrusted", "growing", "goal", "constrained", "permitted", "new_host", "spread", "claims", "secret_out", "obeys",
 	"inherits", "unread_code",
 ]
 
@@ -218,7 +218,15 @@ _holds("growing", doc) if count(doc.session.growing) > 0
 
 _holds("goal", doc) if doc.goal.known
 
-_holds("constrained", doc) if count(doc.goal.constraints) > 0
+_holds("constrained", doc) if {
+	some s in doc.goal.statements
+	s.kind == "forbids"
+}
+
+_holds("permitted", doc) if {
+	some s in doc.goal.statements
+	s.kind != "forbids"
+}
 
 _holds("new_host", doc) if doc.history.new_hosts > 0
 

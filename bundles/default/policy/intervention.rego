@@ -10,6 +10,7 @@ package reviewer.intervention
 import data.reviewer.fired
 import data.reviewer.outcome
 import data.reviewer.prefilter
+import data.reviewer.said
 import data.reviewer.scores
 
 # METADATA
@@ -521,18 +522,22 @@ _progress := texts.progress if {
 	settings.reinforcement_strength != "light"
 } else := ""
 
-# Constraints that the call touches come first.
+# What the call breaks comes first.
 _said := array.concat(
-	[_constraint(c) | some c in input.goal.constraints; c.touched],
-	[_constraint(c) | some c in input.goal.constraints; not c.touched],
+	[_words(s) | some s in said.broken],
+	[_words(s) | some s in input.goal.statements; s.kind == "forbids"; not s in said.broken],
 )
 
-# Without a path, the part of the text in parentheses is left out.
-_constraint(c) := filled(_constraint_text(c), {"{what}": c.what}) if {
-	object.get(c, "what", "") != ""
-} else := filled(_constraint_text(c), {" ({what})": "", "{what}": ""})
+# In the person's own words, where they are kept.
+_words(s) := sprintf("\"%s\"", [s.text]) if {
+	s.text
+} else := filled(_forbidden(s), {"{what}": concat(", ", s.objects)}) if {
+	s.objects
+} else := filled(_forbidden(s), {" ({what})": "", "{what}": ""})
 
-_constraint_text(c) := object.get(texts.constraint, c.kind, c.kind)
+_forbidden(s) := texts.constraint[s.act] if {
+	true
+} else := concat("", ["not to ", said.named(s), " ({what})"])
 
 # The limits with this intervention's factor applied.
 _limits_text := concat(", ", [limit_text(name, lowered(name, base, array.concat(throttlings, [chosen.factor]))) |

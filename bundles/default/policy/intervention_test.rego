@@ -208,14 +208,16 @@ test_factor[name] if {
 
 test_texts[name] if {
 	some name, case in {
-		"medium": {"strength": "medium", "want": "They also said: leave billing/ alone, change nothing, delete nothing (users/), delete nothing.\n"},
+		"medium": {"strength": "medium", "want": `They also said: delete nothing (users/), delete nothing, not to commit, "Leave billing/ alone.".
+`},
 		"light": {"strength": "light", "want": ""},
 	}
-	doc := object.union(_found("one", {}), {"goal": {"constraints": [
-		{"kind": "read_only", "touched": false, "later": []},
-		{"kind": "no_delete", "what": "users/", "touched": false, "later": []},
-		{"kind": "no_delete", "what": "", "touched": false, "later": []},
-		{"kind": "leave", "what": "billing/", "touched": true, "later": []},
+	doc := object.union(_found("one", {}), {"goal": {"statements": [
+		{"kind": "forbids", "act": "delete", "objects": ["users/"]},
+		{"kind": "orders", "act": "push"},
+		{"kind": "forbids", "act": "delete"},
+		{"kind": "forbids", "act": "commit"},
+		{"kind": "forbids", "act": "change", "objects": ["billing/"], "text": "Leave billing/ alone."},
 	]}})
 	facts := intervention.facts with input as doc
 		with data.reviewer.catalog as _rows

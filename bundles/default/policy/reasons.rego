@@ -11,6 +11,7 @@ import data.reviewer.families.workspace
 import data.reviewer.fired
 import data.reviewer.intervention
 import data.reviewer.outcome
+import data.reviewer.said
 import data.reviewer.scores
 
 _texts := data.reviewer.messages
@@ -305,7 +306,7 @@ _part(form, value, otherwise) := array.concat([trim_space(part) | some part in r
 # With values of at most this length, no message of a built-in rule exceeds 500 characters.
 # What was found is a sentence of the policy's own.
 _longest(name) := 200 if {
-	name == "{details}"
+	name in {"{details}", "{said}"}
 } else := 100
 
 default _rule := "matrix"
@@ -356,6 +357,8 @@ _facts := {
 	"{seconds}": sprintf("%d", [floor(object.get(input.session, "busy", 0) / 1000)]),
 	"{deletions}": sprintf("%d", [input.session.deleted]),
 	"{place}": _place,
+	"{said}": _said,
+	"{act}": _act,
 	"{late}": object.get(input.session, ["late", "call"], ""),
 	"{late_reason}": object.get(input.session, ["late", "reason"], ""),
 	"{written}": concat("; ", [sprintf("%s (%s)", [w.path, _objections(w)]) | some w in execution.objectionable_code]),
@@ -366,15 +369,20 @@ _objections(w) := concat(", ", [lower(object.get(data.reviewer.catalog, [id, "ti
 	w.rules != []
 } else := "a high risk"
 
-# The place that workspace enforcement is about, or that the user wants left alone.
+default _said := "The user said so"
+
+_said := said.quote(said.broken[0]) if said.broken != []
+
+default _act := "do that"
+
+_act := said.named(said.broken[0]) if said.broken != []
+
+# The place that workspace enforcement is about.
 _place := _first(_places) if {
 	count(_places) > 0
 } else := "this"
 
-_places := array.concat(
-	[_name(e) | some e in input.action.effects; _kept_out(e)],
-	[c.what | some c in input.goal.constraints; c.kind == "leave"; c.touched],
-)
+_places := [_name(e) | some e in input.action.effects; _kept_out(e)]
 
 _kept_out(e) if workspace.outside_place(e)
 

@@ -56,11 +56,11 @@ func sessionScopeCommand(a *cli.App) *cobra.Command {
 
 // scopeDocument is a session's scope as JSON.
 type scopeDocument struct {
-	Session     string              `json:"session"`
-	Workspace   string              `json:"workspace"`
-	Added       []string            `json:"added"`       // by a person, by command
-	Named       []string            `json:"named"`       // in prompts
-	Constraints []engine.Constraint `json:"constraints"` // what a prompt forbade
+	Session    string             `json:"session"`
+	Workspace  string             `json:"workspace"`
+	Added      []string           `json:"added"`      // by a person, by command
+	Named      []string           `json:"named"`      // in prompts
+	Statements []engine.Statement `json:"statements"` // what prompts forbid, order and permit, as far as it holds
 }
 
 func showScope(w io.Writer, out *term.Output, store *audit.Store, s audit.Session) error {
@@ -68,11 +68,8 @@ func showScope(w io.Writer, out *term.Output, store *audit.Store, s audit.Sessio
 	if err != nil {
 		return err
 	}
-	doc := scopeDocument{s.Key.Session, s.Workspace, []string{}, []string{}, []engine.Constraint{}}
+	doc := scopeDocument{s.Key.Session, s.Workspace, []string{}, []string{}, state.Goals.Statements()}
 	doc.Added, doc.Named = append(doc.Added, state.Goals.Scope...), append(doc.Named, state.Goals.Names...)
-	for _, c := range state.Goals.Constraints {
-		doc.Constraints = append(doc.Constraints, c.Constraint)
-	}
 	if out.Format == "json" {
 		return term.WriteDocument(w, doc)
 	}
@@ -83,8 +80,8 @@ func showScope(w io.Writer, out *term.Output, store *audit.Store, s audit.Sessio
 	for _, name := range doc.Named {
 		fmt.Fprintf(w, "named      %s\n", term.OneLine(name, 400))
 	}
-	for _, c := range doc.Constraints {
-		fmt.Fprintf(w, "except     %s\n", term.OneLine(string(c.Kind)+term.After(" ", c.What), 400))
+	for _, s := range doc.Statements {
+		fmt.Fprintf(w, "%-9s  %s\n", s.Kind, term.OneLine(s.Act+term.After(" ", strings.Join(s.Objects, " "))+term.After(": ", s.Text), 400))
 	}
 	return nil
 }

@@ -20,11 +20,11 @@ const (
 // packages and symbols that it says it has made: files as written there, with a folder, since the
 // folder of a bare name is unknown. nil: the message makes no claims. As in a person's prompt, what
 // is fenced, quoted or looks like a log does not count, and neither do questions and conditions.
-func ClaimsOf(set *rows.Set, m *mask.Masker, message string) (*engine.Statement, Named) {
+func ClaimsOf(set *rows.Set, m *mask.Masker, message string) (*engine.LastMessage, Named) {
 	words := newVocabulary(set)
 	words.prefix = "says."
 	prompts := newVocabulary(set)
-	c := claimReader{vocabulary: words, said: &engine.Statement{}}
+	c := claimReader{vocabulary: words, said: &engine.LastMessage{}}
 	for _, s := range prompts.sentences(m.Text(prompts.ownWords(ends(message, maxMessageEnd)))) {
 		if s[len(s)-1].stop != '?' {
 			c.sentence(s, prompts.clauses(s))
@@ -40,7 +40,7 @@ func ClaimsOf(set *rows.Set, m *mask.Masker, message string) (*engine.Statement,
 // claimReader collects what the sentences of a message claim.
 type claimReader struct {
 	*vocabulary
-	said  *engine.Statement
+	said  *engine.LastMessage
 	named Named
 }
 

@@ -13,18 +13,17 @@ import (
 // Limits of the parts of a prompt that are read and kept. Of a longer prompt, only
 // the beginning and the end are read: people write their request there, and paste text in between.
 const (
-	maxPromptEnd   = 64 << 10 // bytes, of either end
-	MaxGoalNames   = 24
-	MaxGoalName    = 160 // bytes: paths in full are long
-	maxConstraints = 16
-	maxClause      = 80  // words of a clause that are examined
-	maxQuoted      = 400 // bytes between quotes
+	maxPromptEnd = 64 << 10 // bytes, of either end
+	MaxGoalNames = 24
+	MaxGoalName  = 160 // bytes: paths in full are long
+	maxClause    = 80  // words of a clause that are examined
+	maxQuoted    = 400 // bytes between quotes
 )
 
 // GoalOf returns the goal of a person's prompt. Only what they wrote themselves
 // counts: what is fenced, quoted, marked up or looks like a log was pasted, and may be
-// someone else's text.
-func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker) *engine.Goal {
+// someone else's text. exists reports whether a bare word names something in the workspace; nil: nothing is there.
+func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker, exists func(string) bool) *engine.Goal {
 	words := newVocabulary(set)
 	own := words.ownWords(ends(prompt, maxPromptEnd))
 	masked := m.Text(own)
@@ -33,8 +32,51 @@ func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker) *engi
 	for _, s := range words.sentences(masked) {
 		goals.sentence(s)
 	}
-	goals.done()
+	look := goals.done()
+	g.Statements = words.statements(masked, exists, look)
 	return g
+}
+
+// statements returns what a prompt forbids, orders, permits and lifts.
+func (g *vocabulary) statements(masked string, exists func(string) bool, look bool) []engine.Statement {
+	typed, handed := g.ownStatements(spaced(masked))
+	r := statementReader{lexicon: lexiconOf(g.set, true), exists: exists}
+	read := func(text string, onlyForbids bool) {
+		list := g.sentences(text)
+		r.only, r.alone = onlyForbids, len(list) == 1
+		for _, s := range list {
+			r.sentence(s, rawText(s))
+		}
+	}
+	read(typed, false)
+	if look && !slices.ContainsFunc(r.list, func(s engine.Statement) bool {
+		return slices.Contains([]string{"change", "wait", "database"}, s.Act)
+	}) {
+		r.list = append(r.list, engine.Statement{Kind: engine.Forbids, Act: "change"})
+	}
+	if handed != "" {
+		read(handed, true)
+	}
+	if g.set.Adds(rows.WordsFolder) {
+		r.lexicon = lexiconOf(g.set, false)
+		read(typed+handed, true)
+	}
+	return r.list
+}
+
+// rawText is the text of a sentence.
+func rawText(s []promptWord) string {
+	var b strings.Builder
+	for i, w := range s {
+		if i > 0 && w.text != "" {
+			b.WriteByte(' ')
+		}
+		b.WriteString(w.text)
+		if w.stop != 0 {
+			b.WriteByte(w.stop)
+		}
+	}
+	return b.String()
 }
 
 // ownWords leaves out of a prompt what was pasted.
@@ -173,7 +215,7 @@ func (g *vocabulary) promptWords(line string) []promptWord {
 
 // quoteAt returns the length of an opening quote and what closes it.
 func quoteAt(line string, i int) (int, string) {
-	for _, q := range [][2]string{{"`", "`"}, {`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"‘", "’"}, {"'", "'"}} {
+	for _, q := range [][2]string{{"`", "`"}, {`"`, `"`}, {"“", "”"}, {"„", "“"}, {"「", "」"}, {"『", "』"}, {"«", "»"}, {"‘", "’"}, {"'", "'"}} {
 		if strings.HasPrefix(line[i:], q[0]) && (q[0] != "'" || i == 0 || line[i-1] <= ' ' || line[i-1] == '(') {
 			return len(q[0]), q[1]
 		}
@@ -275,16 +317,13 @@ type goalReader struct {
 	*vocabulary
 	goal    *engine.Goal
 	intents map[engine.Intent]bool
-	before  []string // names of the sentence before, for "it" and "them"
-	look    bool     // the prompt asks only to look
-	maybe   bool     // the sentence is conditional
+	look    bool // the prompt asks only to look
+	maybe   bool // the sentence is conditional
 }
 
 func (g *goalReader) sentence(s []promptWord) {
-	var names []string
 	for _, w := range s {
 		if w.name {
-			names = append(names, w.text)
 			g.addName(w.text)
 		}
 	}
@@ -292,9 +331,6 @@ func (g *goalReader) sentence(s []promptWord) {
 	question := s[len(s)-1].stop == '?'
 	for _, clause := range g.clauses(s) {
 		g.clause(clause[:min(len(clause), maxClause)], question)
-	}
-	if len(names) > 0 {
-		g.before = names
 	}
 }
 
@@ -304,25 +340,15 @@ func (g *goalReader) addName(name string) {
 	}
 }
 
-func (g *goalReader) constrain(kind engine.ConstraintKind, what string) {
-	c := engine.Constraint{Kind: kind, What: what}
-	if len(g.goal.Constraints) < maxConstraints && !slices.Contains(g.goal.Constraints, c) {
-		g.goal.Constraints = append(g.goal.Constraints, c)
-	}
-}
-
-// done closes a prompt. A request to only look has no effect if the same prompt asks
-// for work.
-func (g *goalReader) done() {
+// done closes a prompt. It reports whether the prompt only asks to look.
+func (g *goalReader) done() bool {
 	work := false
 	for i := range g.intents {
 		g.goal.Intents = append(g.goal.Intents, i)
 		work = work || i != engine.IntentRead && i != engine.IntentExplain
 	}
 	slices.Sort(g.goal.Intents)
-	if g.look && !work {
-		g.constrain(engine.ConstraintRead, "")
-	}
+	return g.look && !work
 }
 
 // clauses splits a sentence at ; and :, at but, and at a comma unless a list of names
@@ -340,28 +366,12 @@ func (g *vocabulary) clauses(s []promptWord) [][]promptWord {
 		switch {
 		case i > start && g.is(w, "turns"):
 			cut(i, i+1)
-		case i > start && g.is(w, "conjunctions") && g.forbidsMore(s[i+1:]):
-			cut(i, i+1)
 		case w.stop == ';' || w.stop == ':' || w.stop == ',' && !g.listGoesOn(s, i):
 			cut(i+1, i+1)
 		}
 	}
 	cut(len(s), len(s))
 	return all
-}
-
-// forbidsMore reports whether a second order not to do something follows: …and
-// never push.
-func (g *vocabulary) forbidsMore(rest []promptWord) bool {
-	at := g.negation(rest[:min(len(rest), 3)])
-	for at > 0 && at < len(rest) && g.is(rest[at], "negation_fillers") {
-		at++
-	}
-	if at < 1 {
-		return false
-	}
-	kind, _ := g.verbsAt(rest, at)
-	return kind != ""
 }
 
 // listGoesOn reports whether another name follows after a comma: a.go, b.go or
@@ -374,21 +384,40 @@ func (g *vocabulary) listGoesOn(s []promptWord, i int) bool {
 	return s[i].name && next < len(s) && s[next].name
 }
 
-// clause reads what one clause asks for or forbids.
+// clause reads what one clause asks for.
 func (g *goalReader) clause(c []promptWord, question bool) {
-	c = g.withoutManners(c)
-	if len(c) == 0 || g.lifts(c) {
+	if c = g.withoutManners(c); len(c) == 0 {
 		return
 	}
 	g.maybe = g.maybe || g.conditional(c)
-	if !g.maybe {
-		if g.freezes(c) || g.plans(c) || g.leaves(c) {
-			return
-		}
-		g.forbids(c)
-		g.looksOnly(c)
-	}
+	g.look = g.look || !g.maybe && g.looksOnly(c)
 	g.intended(c, question)
+}
+
+// looksOnly reads: just explain, only look.
+func (g *vocabulary) looksOnly(c []promptWord) bool {
+	i := 0
+	for i < len(c) && g.is(c[i], "openers") {
+		i++
+	}
+	return g.has("only", lowAt(c, i)) && g.has("look_verbs", lowAt(c, i+1))
+}
+
+// conditional reports whether a clause begins with a condition, for what
+// follows too.
+func (g *vocabulary) conditional(c []promptWord) bool { return g.has("conditions", lowAt(c, 0)) }
+
+// imperative reports whether the verb at i is an order: it begins the clause,
+// or follows a word that asks.
+func (g *vocabulary) imperative(c []promptWord, i int) bool {
+	return i <= 0 || g.is(c[i-1], "before_order") || c[i-1].stop != 0 || c[i-1].low == ""
+}
+
+func lowAt(c []promptWord, i int) string {
+	if i < 0 || i >= len(c) {
+		return ""
+	}
+	return c[i].low
 }
 
 // withoutManners removes polite phrases around an order.

@@ -12,29 +12,17 @@ type vocabulary struct {
 	set    *rows.Set
 	prefix string
 	lists  map[string][]string
-	own    bool // words of layers that can only add do not count
 }
 
 func newVocabulary(set *rows.Set) *vocabulary {
 	return &vocabulary{set: set, prefix: "prompt.", lists: map[string][]string{}}
 }
 
-// lifting is the vocabulary for lifting a constraint. Words of layers that can only
-// add are not in it: those can forbid, but not lift.
-func (g *vocabulary) lifting() *vocabulary {
-	if !g.set.Adds(rows.WordsFolder) {
-		return g
-	}
-	return &vocabulary{set: g.set, prefix: g.prefix, lists: map[string][]string{}, own: true}
-}
-
 // list returns a list of words.
 func (g *vocabulary) list(name string) []string {
 	list, ok := g.lists[name]
 	if !ok {
-		if list = g.set.Words(g.prefix + name); g.own {
-			list = g.set.OwnWords(g.prefix + name)
-		}
+		list = g.set.Words(g.prefix + name)
 		g.lists[name] = list
 	}
 	return list

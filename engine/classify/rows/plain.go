@@ -31,7 +31,7 @@ func plain(text string, keys ...string) (values plainValues, ok bool) {
 			return plainValues{}, false
 		}
 	}
-	return r.values, true
+	return r.values, !r.flow
 }
 
 // plainValues are the values of the requested keys.
@@ -53,6 +53,8 @@ type plainReader struct {
 	inKey  bool
 	seen   string // the names of the keys so far, each followed by a space
 	list   bool   // the value of the key is a list
+	flow   bool   // it is one in brackets, which are still open
+	open   bool   // its last item may continue on the next line
 	closed bool   // the last line is followed by an empty one
 }
 
@@ -68,10 +70,12 @@ func (r *plainReader) line(line string) bool {
 		return true
 	case body[0] == '#':
 		return true
-	case indent == 2:
+	case indent == 2 && !r.flow:
 		return r.begin(body)
 	case indent < 4 || !r.inKey:
 		return false
+	case r.flow:
+		return !r.closed && r.items(body)
 	case r.at < 0:
 		_, ok := plainText(memberOf(body))
 		return ok
@@ -94,6 +98,10 @@ func (r *plainReader) begin(body string) bool {
 	value := strings.TrimSpace(body[colon+1:])
 	if value == "" {
 		return true
+	}
+	if value[0] == '[' && r.at >= 0 {
+		r.list, r.flow, r.open = true, true, false
+		return r.items(value[1:])
 	}
 	text, ok := plainText(value)
 	if ok && r.at >= 0 {
@@ -119,6 +127,34 @@ func (r *plainReader) more(body string, indent int) bool {
 		return false
 	}
 	have[0] += " " + text
+	return true
+}
+
+// items reads a line of a list in brackets.
+func (r *plainReader) items(body string) bool {
+	body = strings.TrimRight(body, " ")
+	if rest, ok := strings.CutSuffix(body, "]"); ok {
+		body, r.flow = rest, false
+	}
+	for i, item := range strings.Split(body, ",") {
+		item = strings.TrimSpace(item)
+		list := r.values.lists[r.at]
+		text, ok := plainText(item)
+		switch {
+		case item == "" && i == strings.Count(body, ","):
+			r.open = false
+			return true
+		case item == "" || !ok || strings.ContainsAny(item, "[]{}") || item[0] == '\'':
+			return false
+		case i == 0 && r.open && text == item:
+			list[len(list)-1] += " " + text
+		case i == 0 && r.open:
+			return false
+		default:
+			r.values.lists[r.at] = append(list, text)
+		}
+		r.open = text == item
+	}
 	return true
 }
 

@@ -15,6 +15,8 @@ var pieces = []string{
 	"    - \"e\"", "    more words", "  forms: [a, b]", "  forms: a", "  about: \"open", "  about: 'it''s'", "    - {a: b}", "    - null", "    - ~", "  about: >",
 	"    text: a", "", "  # note", "  forms: &x", "    - *x", "    - a # b", "    - a:", "    - - a", "   x", "      deep", "    - \"a\\n\"", "    - |", "      text", "    - a: b",
 	"  about: [x", "  go: \"y\"", "  about: a: b", "    - true", "    - 12", "\tx", "    -", "  - x", "  ? a", "    - a\tb", "  forms: # c", "    - #c", "  go:",
+	"  forms: [a, b c,", "    d, e]", "    f]", "  inside: [a b", "    c, \"d\", e f]", "  forms: [don't, a: b]", "  inside: []", "  forms: [a,]", "    x, ,", "  inside: [, a]",
+	"  forms: [a # b, c]", "    # d", "    c, 'd',", "    - e]", "  inside: [\"a, b\", c]", "    null, ~, 12]", "  forms: [a b, c d", "    \"e\"]",
 }
 
 // TestPlainIsYAML: what is read quickly is read by YAML alike, whatever lines

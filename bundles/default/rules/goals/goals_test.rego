@@ -6,11 +6,24 @@ package reviewer.goals_test
 
 import data.reviewer.firing
 import data.reviewer.given_test as given
+import data.reviewer.said
 
 _restrained(kind, effect) := given.call({
-	"goal": {"known": true, "constraints": [{"kind": kind, "touched": true}]},
+	"goal": {"known": true, "statements": [_statement(kind)]},
 	"action": {"effects": [effect]},
 })
+
+_statement("leave") := object.union(_held("change"), {"objects": ["x"]})
+
+_statement("no_delete") := _held("delete")
+
+_statement("read_only") := _held("change")
+
+_statement("freeze") := _held("freeze")
+
+_statement("plan_only") := _held("wait")
+
+_held(act) := {"kind": "forbids", "act": act, "prompt": 1, "touched": true, "changes": true, "beyond": false, "later": []}
 
 _write := given.effect("file_write", {})
 
@@ -22,18 +35,15 @@ _gone := {"kind": "system_call", "verb": "wipe", "object": "volume", "target": "
 
 _said(doc) := {id | some id in firing.ids with input as doc; startswith(id, "goal_")}
 
-_rules := {
-	"leave": "goal_left_alone", "no_delete": "goal_no_delete", "read_only": "goal_read_only",
-	"freeze": "goal_freeze", "plan_only": "goal_plan_only", "local": "goal_local",
-}
+_kinds := {"leave", "no_delete", "read_only", "freeze", "plan_only"}
 
 # The answer of each kind of constraint to each kind of effect.
 test_effects[name] if {
-	some kind, id in _rules
+	some kind in _kinds
 	some what, case in {
 		"a write": {"effect": _write, "fires": {"leave", "read_only", "plan_only"}},
 		"a deletion": {"effect": _delete, "fires": {"leave", "no_delete", "read_only", "plan_only"}},
-		"a push": {"effect": _push, "fires": {"leave", "read_only", "plan_only", "freeze", "local"}},
+		"a push": {"effect": _push, "fires": {"leave", "read_only", "plan_only", "freeze"}},
 		"a push to this machine": {"effect": object.union(_push, {"loopback": true}), "fires": {"leave"}},
 		"a download": {"effect": given.request({}), "fires": {"leave"}},
 		"a volume of this machine": {"effect": _gone, "fires": {"leave", "no_delete", "read_only", "plan_only"}},
@@ -43,7 +53,7 @@ test_effects[name] if {
 		},
 		"a resource at a service": {
 			"effect": given.request({"egress": true, "verb": "delete", "reversibility": "R5"}),
-			"fires": {"leave", "no_delete", "read_only", "plan_only", "freeze", "local"},
+			"fires": {"leave", "no_delete", "read_only", "plan_only", "freeze"},
 		},
 		"something that can be switched on again": {
 			"effect": {"kind": "system_call", "verb": "stop", "target": "x", "certainty": "exact", "command": 0},
@@ -61,16 +71,16 @@ test_effects[name] if {
 		},
 	}
 	name := concat(": ", [kind, what])
-	_said(_restrained(kind, case.effect)) == {id | kind in case.fires}
+	_said(_restrained(kind, case.effect)) == {"goal_forbidden" | kind in case.fires}
 }
 
 # Whatever the effect is, a constraint that has nothing to do with it is silent,
 # and so is one when the call is over.
 test_silent[name] if {
-	some kind, _ in _rules
+	some kind in {"leave", "no_delete", "read_only"}
 	some what, doc in {
 		"not touched": given.call({
-			"goal": {"known": true, "constraints": [{"kind": kind, "touched": false}]},
+			"goal": {"known": true, "statements": [object.union(_statement(kind), {"touched": false, "changes": false})]},
 			"action": {"effects": [_delete, _push, _gone]},
 		}),
 		"over": object.union(_restrained(kind, _delete), {"phase": "post"}),
@@ -80,27 +90,115 @@ test_silent[name] if {
 	_said(doc) == set()
 }
 
-test_the_place_that_is_left_alone if {
+# What a person said, and calls that break it or do not.
+_saying(act, patch, action) := _said(given.call({
+	"goal": {"known": true, "statements": [object.union(_held(act), patch)]},
+	"action": action,
+}))
+
+_runs(name, words) := {"commands": [object.union({"name": name}, words)]}
+
+_commit := _runs("git", {"sub": ["commit"], "flags": ["-m=x"]})
+
+_push_main := _runs("git", {"sub": ["push"], "operands": ["origin", "main"]})
+
+_push_bare := _runs("git", {"sub": ["push"]})
+
+test_acts[name] if {
+	some name, case in {
+		"a commit": {"got": _saying("commit", {}, _commit), "want": {"goal_forbidden"}},
+		"another act": {"got": _saying("push", {}, _commit), "want": set()},
+		"waiting": {"got": _saying("wait", {}, _commit), "want": {"goal_forbidden"}},
+		"asked first": {"got": _saying("commit", {"until": "asked"}, _commit), "want": {"goal_ask_first"}},
+		"until I say so": {"got": _saying("commit", {"until": "said"}, _commit), "want": {"goal_forbidden"}},
+		"until something": {"got": _saying("commit", {"until": "other"}, _commit), "want": {"goal_ask_first"}},
+		"the branch": {"got": _saying("push", {"objects": ["main"], "touched": true}, _push_main), "want": {"goal_forbidden"}},
+		"another branch": {"got": _saying("push", {"objects": ["dev"], "touched": false}, _push_main), "want": set()},
+		"perhaps the branch": {"got": _saying("push", {"objects": ["main"], "touched": false}, _push_bare), "want": {"goal_ask_first"}},
+		"a word for the place": {
+			"got": _saying("deploy", {"objects": ["production"], "touched": false}, _runs("vercel", {"flags": ["--prod"]})),
+			"want": {"goal_forbidden"},
+		},
+		"a signal": {"got": _saying("privilege", {}, {"signals": ["privilege_elevation"]}), "want": {"goal_forbidden"}},
+		"an effect": {"got": _saying("process", {}, {"effects": [{"kind": "process", "verb": "kill", "target": "1", "command": 0}]}), "want": {"goal_forbidden"}},
+		"a word": {"got": _saying("migrate", {}, _runs("make", {"operands": ["migrate"]})), "want": {"goal_forbidden"}},
+		"operands needed": {"got": _saying("branch", {}, _runs("git", {"sub": ["branch"]})), "want": set()},
+		"operands there": {"got": _saying("branch", {}, _runs("git", {"sub": ["branch"], "operands": ["x"]})), "want": {"goal_forbidden"}},
+		"tests": {"got": _saying("run", {"objects": ["tests"], "touched": false}, object.union(_runs("npm", {"sub": ["test"]}), {"check": true})), "want": {"goal_forbidden"}},
+		"elsewhere": {"got": _saying("only_in", {"objects": ["src/"], "beyond": true}, {"effects": [_write]}), "want": {"goal_forbidden"}},
+		"there": {"got": _saying("only_in", {"objects": ["src/"], "beyond": false}, {"effects": [_write]}), "want": set()},
+	}
+	case.got == case.want
+}
+
+# Later words: an order, a permission, work, and other words that revoke nothing.
+_after(statements) := given.call({"goal": {"known": true, "statements": statements}, "action": _commit})
+
+_order(patch) := object.union(object.union(_held("commit"), {"kind": "orders", "prompt": 2}), patch)
+
+test_later_words[name] if {
+	some name, case in {
+		"an order": {"said": [_held("commit"), _order({})], "fires": false},
+		"an order before": {"said": [object.union(_held("commit"), {"prompt": 3}), _order({})], "fires": true},
+		"of another act": {"said": [_held("commit"), _order({"act": "push"})], "fires": true},
+		"for something else": {"said": [_held("commit"), _order({"objects": ["a"], "touched": false})], "fires": true},
+		"after an order to wait": {"said": [_held("wait"), _order({})], "fires": false},
+		"after asking": {"said": [object.union(_held("commit"), {"until": "asked"}), _order({"kind": "permits"})], "fires": false},
+	}
+	fires := {id | some id in _said(_after(case.said))}
+	count(fires) == {true: 1, false: 0}[case.fires]
+}
+
+# A permission that counts once is used up, and one for something that is named is not where the act can hardly be done twice.
+test_uses[name] if {
+	some name, case in {
+		"an order": {"said": _order({}), "uses": {"commit"}},
+		"for the session": {"said": _order({"until": "session"}), "uses": set()},
+		"another act": {"said": _order({"act": "push"}), "uses": set()},
+	}
+	uses := said.uses with input as _after([case.said])
+	uses == case.uses
+}
+
+# An order answers the rules of its act, for what it names and nothing else.
+test_answers[name] if {
+	some name, case in {
+		"its process": {"said": {"act": "process", "objects": ["4711"]}, "rule": {"id": "processes_found"}, "target": "4711", "want": true},
+		"another process": {"said": {"act": "process", "objects": ["4711"]}, "rule": {"id": "processes_found"}, "target": "4712", "want": false},
+		"nothing named": {"said": {"act": "process"}, "rule": {"id": "processes_found"}, "target": "4711", "want": false},
+		"something else too": {"said": {"act": "process", "objects": ["4711"], "beyond": true}, "rule": {"id": "processes_found"}, "target": "4711", "want": false},
+		"not its rule": {"said": {"act": "process", "objects": ["4711"]}, "rule": {"id": "kill_all"}, "target": "4711", "want": false},
+		"a firm rule": {"said": {"act": "process", "objects": ["4711"]}, "rule": {"id": "processes_found", "firm": true}, "target": "4711", "want": false},
+		"a check left out": {"said": {"act": "skip_checks"}, "rule": {"id": "git_no_verify"}, "target": "4711", "want": true},
+	}
 	doc := given.call({
-		"goal": {"known": true, "constraints": [
-			{"kind": "leave", "what": "src/a.go", "touched": true},
-			{"kind": "leave", "what": "src/b.go", "touched": false},
-			{"kind": "no_delete", "what": "src/c.go", "touched": true},
-		]},
-		"action": {"effects": [_write]},
+		"goal": {"known": true, "statements": [object.union(object.union(_held("x"), {"kind": "orders"}), case.said)]},
+		"action": {"effects": [{"kind": "process", "verb": "kill", "target": case.target, "certainty": "exact", "command": 0}]},
 	})
-	"leave src/a.go" in data.reviewer.reasons.all with input as doc with data.reviewer.catalog as _left_alone
+	rule := object.union({"firm": false}, case.rule)
+	answered := {true | said.answers(rule) with input as doc}
+	count(answered) == {true: 1, false: 0}[case.want]
 }
 
-test_no_place_is_left_alone if {
-	doc := _restrained("leave", _write)
-	"leave this" in data.reviewer.reasons.all with input as doc with data.reviewer.catalog as _left_alone
+test_work_revokes[name] if {
+	some name, case in {
+		"work": {"patch": {"later": ["fix"]}, "fires": false},
+		"a question": {"patch": {"later": ["read"]}, "fires": true},
+		"never": {"patch": {"later": ["fix"], "never": true}, "fires": true},
+		"something named": {"patch": {"later": ["fix"], "objects": ["a"]}, "fires": true},
+	}
+	count(_saying("change", case.patch, {"effects": [_write]})) == {true: 1, false: 0}[case.fires]
 }
 
-_left_alone := {"goal_left_alone": {
-	"id": "goal_left_alone", "decision": "block", "severity": "high", "message": "leave {place}", "remediation": "ask",
-	"tags": [], "overridable": [], "always": false,
-}}
+test_quotes if {
+	doc := given.call({
+		"goal": {"known": true, "statements": [object.union(_held("commit"), {"text": "Don't commit.", "prompt": 3})]},
+		"action": object.union(_commit, {"resource": "git commit"}),
+	})
+	texts := data.reviewer.reasons.all with input as doc
+	some text in texts
+	contains(text, `You said: "Don't commit." (prompt 3), and this would commit: git commit`)
+}
 
 _asked(intents, signals, patch) := given.call(object.union(
 	{"goal": {"known": true, "intents": intents}, "action": {"signals": signals, "effects": [_gone]}},
@@ -125,7 +223,7 @@ test_disproportion[name] if {
 test_disproportion_by_the_settings if {
 	doc := _asked(["deploy"], ["git_clean"], {})
 	_said(doc) == set()
-	goals := {"harmless": ["deploy"], "disproportionate": ["git_clean"]}
+	goals := object.union(data.reviewer.goals, {"harmless": ["deploy"], "disproportionate": ["git_clean"]})
 	ids := firing.ids with input as doc with data.reviewer.goals as goals
 	"goal_disproportion" in ids
 }

@@ -1,0 +1,343 @@
+# METADATA
+# title: What the person said
+# description: |-
+#   Which prohibitions of the person's prompts a call breaks, and which of their orders and permissions
+#   it may use. What belongs to an act is the setting goals.acts.
+# scope: package
+package reviewer.said
+
+import data.reviewer.effects
+import data.reviewer.scores
+
+# METADATA
+# title: Prohibitions that the call breaks
+# description: The latest comes first.
+broken := [s | some s in _latest_first; _breaks(s)] if {
+	"constrained" in input.facts
+	input.phase == "pre"
+} else := []
+
+# METADATA
+# title: Prohibitions that need a question, not a denial
+# description: The person wants to be asked, or the words do not say clearly whether they are about this call.
+asks(s) if s.until in data.reviewer.goals.asks
+
+asks(s) if _unclear(s)
+
+# METADATA
+# title: An order or a permission covers an act
+# description: One that names objects covers only them.
+allows(act) if {
+	some s in _permissions
+	s.act == act
+	_about(s)
+}
+
+# METADATA
+# title: An order or a permission answers what a rule asks
+# description: >-
+#   It names the act and the thing, and the call does it to nothing else. Which rules an act answers is the
+#   setting goals.answers: none about reviewer, secrets, closed places, keys, roles and agents' settings.
+answers(r) if {
+	not r.firm
+	some s in _permissions
+	r.id in data.reviewer.goals.answers[s.act]
+	_exactly(s)
+}
+
+_exactly(s) if s.act in data.reviewer.goals.answers_unnamed
+
+_exactly(s) if {
+	s.objects
+	_about(s)
+	not s.beyond
+	every e in _ended { e.target in s.objects }
+}
+
+_ended := [e | some e in input.action.effects; effects.ends_process(e)]
+
+# METADATA
+# title: Acts for which the call uses a permission that counts once
+# description: A permission for a named thing is not used up, where the act can hardly be done to it twice.
+uses contains s.act if {
+	some s in _permissions
+	not s.until
+	does(s)
+	not _lasts(s)
+}
+
+# METADATA
+# title: A sentence of the person, as a denial quotes it
+quote(s) := sprintf("You said: \"%s\" (prompt %d)", [_short(s.text), s.prompt]) if {
+	s.text
+} else := sprintf("You said so in prompt %d", [s.prompt])
+
+# METADATA
+# title: The act of a statement, in words
+named(s) := object.get(data.reviewer.goals.names, s.act, s.act)
+
+_short(text) := text if {
+	count(text) <= 160
+} else := concat("", [substring(text, 0, 159), "…"])
+
+_latest_first := array.reverse([s | some s in input.goal.statements; s.kind == "forbids"])
+
+_permissions := [s | some s in input.goal.statements; s.kind in {"orders", "permits"}] if {
+	"permitted" in input.facts
+	input.phase == "pre"
+} else := []
+
+_breaks(s) if {
+	does(s)
+	not _revoked(s)
+	not _permitted(s)
+}
+
+# A later order or permission of the same act. Who was to wait, or to change nothing, may do what is ordered.
+_permitted(s) if {
+	some p in _permissions
+	p.prompt >= s.prompt
+	_answers(p, s)
+	_about(p)
+}
+
+_answers(p, s) if p.act == s.act
+
+_answers(p, s) if {
+	s.act in data.reviewer.goals.general
+	not s.objects
+	does(p)
+}
+
+# Work on what is there, ordered later, revokes that nothing is to be changed.
+_revoked(s) if {
+	s.act in data.reviewer.goals.revoked_by_work
+	not s.objects
+	not s.never
+	some intent in s.later
+	intent in data.reviewer.goals.resumes
+}
+
+# A place outside the one where changes were in order, and that the person named with later work.
+_revoked(s) if {
+	s.act == "only_in"
+	some intent in s.later
+	intent in data.reviewer.goals.resumes
+	every e in _changed_files { e.named }
+}
+
+_lasts(s) if {
+	s.objects
+	s.act in data.reviewer.goals.named_lasts
+}
+
+# The statement is about what the call does: it names nothing, or something that the call concerns.
+_about(s) if s.touched
+
+_about(s) if {
+	some thing in s.objects
+	some word in data.reviewer.goals.synonyms[thing]
+	some line in effects.lines
+	effects.marked(line, {word})
+}
+
+# METADATA
+# title: The call does what a statement is about
+does(s) if {
+	s.act == "change"
+	s.changes
+	some e in input.action.effects
+	_alters(e, s)
+}
+
+does(s) if {
+	s.act == "delete"
+	s.changes
+	some e in input.action.effects
+	_deletes(e)
+	not _passing(e)
+}
+
+does(s) if {
+	s.act == "only_in"
+	s.beyond
+	some e in _changed_files
+	not _passing(e)
+}
+
+does(s) if {
+	s.act == "freeze"
+	some e in input.action.effects
+	_seen_by_others(e)
+}
+
+does(s) if {
+	s.act in data.reviewer.goals.general
+	s.act != "change"
+	_changes_something
+}
+
+does(s) if {
+	s.act == "wait"
+	some act in data.reviewer.goals.waiting
+	_acts(act)
+}
+
+does(s) if {
+	s.act == "run"
+	_runs(s)
+}
+
+does(s) if {
+	_acts(s.act)
+	_about(s)
+}
+
+does(s) if {
+	_acts(s.act)
+	_unclear(s)
+}
+
+# A prohibition for one branch, and a command that does not name a branch.
+_unclear(s) if {
+	s.act in data.reviewer.goals.implicit
+	s.objects
+	not _about(s)
+	some c in input.action.commands
+	some begin in data.reviewer.goals.acts[s.act].commands
+	_begins(c, begin)
+	count(object.get(c, "operands", [])) < 2
+}
+
+# What belongs to an act by the setting goals.acts: commands by their first words, signals, effects, flags
+# and words of a command, and words in the name of a tool.
+_acts(act) if {
+	some c in input.action.commands
+	some begin in data.reviewer.goals.acts[act].commands
+	_begins(c, begin)
+}
+
+_acts(act) if {
+	some c in input.action.commands
+	some begin in data.reviewer.goals.acts[act].with_operands
+	_begins(c, begin)
+	c.operands
+}
+
+_acts(act) if {
+	some signal in data.reviewer.goals.acts[act].signals
+	signal in input.action.signals
+}
+
+_acts(act) if {
+	some wanted in data.reviewer.goals.acts[act].effects
+	some e in input.action.effects
+	every key, value in wanted { e[key] == value }
+	not e.loopback
+}
+
+_acts(act) if {
+	some c in input.action.commands
+	some word in effects.arguments(c)
+	word in data.reviewer.goals.acts[act].words
+}
+
+_acts(act) if {
+	parts := regex.split(`[^a-z]+`, lower(regex.replace(input.event.tool, `([a-z])([A-Z])`, "${1}_$2")))
+	some words in data.reviewer.goals.acts[act].tools
+	every word in words { word in parts }
+	startswith(input.event.tool, "mcp__")
+}
+
+_begins(c, begin) if startswith(concat("", [effects.line(c), " "]), concat("", [begin, " "]))
+
+# A flag with its value.
+_begins(c, begin) if startswith(effects.line(c), concat("", [begin, "="]))
+
+# Programs run, but for those that the setting leaves out. Where tests or a server are named, what runs those.
+_runs(s) if {
+	not s.objects
+	_started
+}
+
+_runs(s) if {
+	s.objects
+	s.touched
+	_started
+}
+
+_runs(s) if {
+	some thing in s.objects
+	thing in data.reviewer.goals.runs.tests
+	input.action.check
+}
+
+_runs(s) if {
+	some thing in s.objects
+	thing in data.reviewer.goals.runs.servers
+	some c in input.action.commands
+	some word in array.concat(object.get(c, "sub", []), object.get(c, "operands", []))
+	word in data.reviewer.goals.runs.serves
+}
+
+_runs(s) if {
+	some thing in s.objects
+	thing in data.reviewer.goals.runs.scripts
+	some e in input.action.effects
+	e.kind == "process"
+	e.verb == "exec"
+	regex.match(`[./]`, e.target)
+}
+
+_started if {
+	some e in input.action.effects
+	e.kind == "process"
+	e.verb == "exec"
+	not e.target in data.reviewer.goals.runs.without
+}
+
+_changes_something if {
+	some e in input.action.effects
+	_changes(e)
+	not _passing(e)
+}
+
+_alters(_, s) if s.objects
+
+_alters(e, s) if {
+	not s.objects
+	_changes(e)
+	not _passing(e)
+}
+
+_changes(e) if e.kind in {"file_write", "file_delete", "system_call"}
+
+_changes(e) if _sent_out(e)
+
+_changed_files := [e | some e in input.action.effects; e.kind in {"file_write", "file_delete"}]
+
+_deletes(e) if e.kind == "file_delete"
+
+# Deletions of tables, volumes and services that cannot be undone.
+_deletes(e) if {
+	e.kind in {"system_call", "network"}
+	e.reversibility in {"R4", "R5"}
+	e.verb != "send"
+}
+
+# Files that exist only for the session, such as the agent's plans.
+_passing(e) if e.location in {"temp", "null"}
+
+_passing(e) if e.ledger == "created"
+
+_passing(e) if scores.allowed_place(e)
+
+_sent_out(e) if {
+	e.kind == "network"
+	e.egress
+	not e.loopback
+}
+
+_seen_by_others(e) if _sent_out(e)
+
+_seen_by_others(e) if effects.loses_data(e)

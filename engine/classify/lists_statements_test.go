@@ -1,0 +1,94 @@
+package classify
+
+import (
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+)
+
+// statementCase returns a prompt in which a word more of the table of acts, or of the words around them, counts.
+func statementCase(set *rows.Set, name string) (wordCase, bool) {
+	if said, ok := statementCases[name]; ok {
+		word, text, cut := strings.Cut(said, ": ")
+		if !cut {
+			word, text = "zzqx", said
+		}
+		return wordCase{said: text, word: word}, true
+	}
+	rest, ok := strings.CutPrefix(name, "act.")
+	if !ok {
+		return wordCase{}, false
+	}
+	act, part, _ := strings.Cut(rest, ".")
+	first := func(part string) string {
+		for _, w := range set.Words("act." + act + "." + part) {
+			return w
+		}
+		return ""
+	}
+	thing := first("things")
+	if thing == "" {
+		thing = first("nouns")
+	}
+	verb := first("verbs")
+	if verb == "" {
+		verb = first("with") + " the " + thing
+	}
+	return wordCase{said: map[string]string{
+		"orders": "zzqx it", "verbs": "don't zzqx", "nouns": "no zzqx please", "bare": "no zzqx", "with": "don't zzqx the " + thing, "makes": "zzqx the " + thing,
+		"things": "don't " + first("with") + " the zzqx", "objects": "don't " + verb + " zzqx stuff", "says": "zzqx", "in": "the freeze zzqx", "over": "the freeze zzqx",
+	}[part]}, true
+}
+
+// statementCases are such prompts for the words around acts; before a colon stands the word that is added, if it is another one.
+var statementCases = map[string]string{
+	"prompt.not":              "zzqx commit",
+	"prompt.never":            "zzqx commit",
+	"prompt.without":          "fix it zzqx committing",
+	"prompt.without_after":    "commit zzqx fix it",
+	"prompt.off":              "zzqx main.go",
+	"prompt.no":               "don't: don't changes",
+	"prompt.absent":           "don't: don't commit",
+	"prompt.passive":          "nothing zzqx committed",
+	"prompt.restricts":        "ne touche zzqx main.go",
+	"prompt.self":             "the commits zzqx",
+	"prompt.ask":              "zzqx before you commit",
+	"prompt.before":           "ask me zzqx you commit",
+	"prompt.asking":           "don't commit zzqx",
+	"prompt.until":            "don't commit zzqx I say so",
+	"prompt.me":               "now: now don't commit",
+	"prompt.work":             "only zzqx main.go",
+	"prompt.limit":            "zzqx main.go",
+	"prompt.only":             "zzqx touch main.go",
+	"prompt.outside":          "don't touch anything zzqx main.go",
+	"prompt.leave":            "zzqx the push to me",
+	"prompt.alone":            "leave main.go zzqx",
+	"prompt.may":              "zzqx commit",
+	"prompt.always":           "you may commit zzqx",
+	"prompt.make":             "don't zzqx a commit",
+	"prompt.polite":           "no changes zzqx",
+	"prompt.fillers":          "don't commit zzqx",
+	"prompt.starters":         "zzqx commit",
+	"prompt.targets":          "deploy to zzqx",
+	"prompt.turns":            "fix it zzqx don't commit",
+	"prompt.blocks":           "don't commit: don't commit",
+	"prompt.go":               "zzqx",
+	"prompt.go_weak":          "zzqx",
+	"prompt.goes":             "now: now commit it",
+	"prompt.revokes":          "zzqx pushing",
+	"prompt.hands_over":       "this is it zzqx\ncommit it",
+	"prompt.kind_nouns":       "delete the zzqx old",
+	"prompt.towards":          "push zzqx topic",
+	"prompt.saying":           "comment on the issue zzqx it works",
+	"prompt.places":           "don't touch the zzqx",
+	"prompt.lasting":          "commit: commit it",
+	"prompt.conditions":       "please: please don't commit",
+	"act.freeze.nouns":        "we are in a zzqx",
+	"act.freeze.things":       "the zzqx is over",
+	"prompt.conjunctions":     "don't touch a.go zzqx fix it",
+	"prompt.joiners":          "don't touch a.go, zzqx b.go",
+	"prompt.pronouns":         "Look at main.go. Don't touch zzqx",
+	"prompt.plain_file_names": "don't touch Zzqx",
+	"prompt.dotted_words":     "zz.go: don't touch zz.go",
+	"prompt.slashed_words":    "zz/qx: don't touch zz/qx",
+}

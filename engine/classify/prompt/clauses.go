@@ -1,0 +1,152 @@
+package prompt
+
+import (
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// clauses splits a sentence into clauses: at ; : and , unless a list continues, before words such as
+// but and without, and before a second negation. What follows a word such as until says how long.
+func (r *statementReader) clauses(words []promptWord) []clause {
+	var list []clause
+	start, colon := 0, false
+	cut := func(end, next int) {
+		if end > start {
+			if t := r.tokens(words[start:min(end, start+maxClause)]); len(t) > 0 {
+				list = append(list, r.parts(t, colon)...)
+			}
+		}
+		start = next
+	}
+	for i, w := range words {
+		if w.stop == ';' || w.stop == ':' || w.stop == ',' && !r.lists(words, i) {
+			cut(i+1, i+1)
+			colon = colon || w.stop == ':' && !r.manners(words[:i+1])
+		}
+	}
+	cut(len(words), len(words))
+	return r.topics(r.join(list))
+}
+
+// manners reports whether words add nothing to an order.
+func (r *statementReader) manners(words []promptWord) bool {
+	return !slices.ContainsFunc(r.tokens(words), func(t token) bool { return !t.in("fillers", "polite", "go") })
+}
+
+// lists reports whether another name follows after a comma.
+func (r *statementReader) lists(words []promptWord, i int) bool {
+	next := i + 1
+	for next < len(words) && (token{entry: r.entries[words[next].low]}).in("joiners") {
+		next++
+	}
+	return words[i].name && next < len(words) && words[next].name
+}
+
+// parts splits the tokens between two marks.
+func (r *statementReader) parts(t []token, colon bool) []clause {
+	var list []clause
+	start := 0
+	for i := 0; i < len(t); i++ {
+		switch {
+		case t[i].in("without_after") && i+1 < len(t):
+			list = append(list, clause{tokens: t[start : i+1], colon: colon})
+			start = i + 1
+		case i == start && t[i].in("turns") && i+1 < len(t):
+			start++
+		case i == 0:
+		case t[i].in("turns") && !t[i].in("outside") && !t[i].anyPart(partOrders, partVerbs),
+			t[i].in("turns") && i+1 < len(t) && t[i+1].in("not", "never", "leave", "may", "limit"):
+			list = append(list, clause{tokens: t[start:i], colon: colon})
+			start = i + 1
+		case t[i].in("without"), t[i].in("joiners", "conjunctions") && i+1 < len(t) && t[i+1].in("not", "never") && i > start:
+			list = append(list, clause{tokens: t[start:i], colon: colon})
+			if start = i; !t[i].in("without") {
+				start = i + 1
+			}
+		}
+	}
+	list = append(list, clause{tokens: t[start:], colon: colon})
+	for i := range list {
+		r.tail(&list[i])
+	}
+	return slices.DeleteFunc(list, func(c clause) bool { return len(c.tokens) == 0 })
+}
+
+// tail takes off a clause what says how long it holds.
+func (r *statementReader) tail(c *clause) {
+	at := slices.IndexFunc(c.tokens, func(t token) bool { return t.in("until") })
+	if at <= 0 || has(c.tokens, "ask") {
+		return
+	}
+	c.until = untilOf(c.tokens[at:])
+	c.tokens = c.tokens[:at]
+}
+
+func untilOf(t []token) string {
+	switch {
+	case has(t, "asking"):
+		return engine.UntilAsked
+	case has(t, "me"):
+		return engine.UntilSaid
+	case !slices.ContainsFunc(t[1:], func(t token) bool { return !t.in("fillers") }):
+		return "" // a time
+	}
+	return engine.UntilOther
+}
+
+// join puts together what a comma or a colon separates: "before you delete anything, ask me",
+// "commits: not before I say so".
+func (r *statementReader) join(list []clause) []clause {
+	var out []clause
+	for _, c := range list {
+		last := len(out) - 1
+		if last < 0 {
+			out = append(out, c)
+			continue
+		}
+		p := &out[last]
+		switch {
+		case !slices.ContainsFunc(c.tokens, func(t token) bool { return !t.in("asking", "fillers") }) && has(c.tokens, "asking"):
+			p.until = engine.UntilAsked
+			continue
+		case c.tokens[0].in("until", "conditions") && has(c.tokens, "me") && !has(p.tokens, "ask") && !has(c.tokens, "ask"):
+			p.until = untilOf(c.tokens)
+			continue
+		case has(c.tokens, "ask") && p.tokens[0].in("before") && !has(p.tokens, "ask"),
+			has(p.tokens, "ask") && c.tokens[0].in("before") && !has(c.tokens, "ask"),
+			p.tokens[0].in("outside") && !has(p.tokens, "not") && has(c.tokens, "not"):
+			p.tokens, p.until, p.joined = slices.Concat(p.tokens, c.tokens), c.until, true
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// topics joins what only names an act with what the next clause says about it: "commits: not before I say so".
+func (r *statementReader) topics(list []clause) []clause {
+	for i := len(list) - 1; i > 0; i-- {
+		c := list[i]
+		if r.topic(list[i-1].tokens) && !r.hasAct(c.tokens) && (c.until != "" || has(c.tokens, "not", "never", "self")) {
+			list[i-1] = clause{tokens: slices.Concat(list[i-1].tokens, c.tokens), until: c.until, joined: true}
+			list = slices.Delete(list, i, i+1)
+		}
+	}
+	return list
+}
+
+// topic reports whether a clause only names an act.
+func (r *statementReader) topic(t []token) bool {
+	return r.hasAct(t) && !slices.ContainsFunc(t, func(t token) bool {
+		return !t.anyPart(partNouns, partVerbs, partOrders) && !t.in("fillers")
+	})
+}
+
+func (r *statementReader) hasAct(t []token) bool {
+	return slices.ContainsFunc(t, func(t token) bool {
+		return t.entry != nil && slices.ContainsFunc(t.parts, func(p part) bool {
+			return p.act != "wait" && (p.name == partNouns || p.name == partVerbs || p.name == partOrders)
+		})
+	})
+}

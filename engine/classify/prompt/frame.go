@@ -1,0 +1,168 @@
+package prompt
+
+import (
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+)
+
+// frame returns the acts and objects of a clause, if all of its other words are in lists that
+// belong to what it says; nil: they are not.
+func (r *statementReader) frame(t []token, allowed ...string) *frame {
+	return r.frameOf(t, false, allowed...)
+}
+
+// frameOf does the same. A place needs no act: only src/.
+func (r *statementReader) frameOf(t []token, place bool, allowed ...string) *frame {
+	f := &frame{allowed: append(allowed, "fillers", "polite", "pronouns", "towards"), used: map[int]bool{}}
+	r.findActs(t, f)
+	f.refers = has(t, "pronouns")
+	for i := range t {
+		if !r.covered(t, i, f, place) {
+			return nil
+		}
+	}
+	f.objects = f.objects[:min(len(f.objects), maxObjects)]
+	return f
+}
+
+// findActs finds what a clause is about: first acts of which two words are there, such as a verb and
+// "tests", then verbs, then nouns.
+func (r *statementReader) findActs(t []token, f *frame) {
+	around := t
+	if slices.ContainsFunc(t, func(t token) bool { return t.in("pronouns") }) || len(r.earlier) > 0 && len(t) == 2 {
+		around = append(slices.Clone(t), r.earlier...)
+	}
+	taken := map[int]bool{}
+	for _, act := range r.acts {
+		for i := range t {
+			if !t[i].part(act, partWith, partMakes) {
+				continue
+			}
+			thing := slices.IndexFunc(around, func(o token) bool { return o.part(act, partThings, partNouns) })
+			if thing < 0 || thing == i {
+				continue
+			}
+			f.acts = append(f.acts, act)
+			f.used[i], taken[i] = true, true
+			for k := range t {
+				if t[k].part(act, partThings, partNouns, partWith, partMakes) {
+					f.used[k], taken[k] = true, true
+				}
+			}
+			break
+		}
+	}
+	f.acts = r.narrower(f.acts)
+	verbs := r.single(t, f, taken, partOrders, partVerbs)
+	if len(f.acts) == 0 && !verbs {
+		r.single(t, f, taken, partNouns, partBare)
+	}
+	if len(f.acts) > 1 {
+		f.acts = slices.DeleteFunc(f.acts, func(a string) bool { return a == "wait" })
+	}
+}
+
+// narrower leaves out the acts that others of the same words make more exact.
+func (r *statementReader) narrower(acts []string) []string {
+	if len(acts) < 2 {
+		return acts
+	}
+	return slices.DeleteFunc(acts, func(a string) bool { return a == "run" || a == "network" })
+}
+
+// single finds acts that one word means.
+func (r *statementReader) single(t []token, f *frame, taken map[int]bool, parts ...string) bool {
+	found := false
+	for i := range t {
+		if taken[i] || t[i].entry == nil || t[i].in("not", "without") && !t[i].anyPart(partOrders) {
+			continue
+		}
+		for _, act := range r.acts {
+			if !t[i].part(act, parts...) || act == "freeze" {
+				continue
+			}
+			if !slices.Contains(f.acts, act) {
+				f.acts = append(f.acts, act)
+			}
+			f.used[i], found = true, true
+		}
+	}
+	return found
+}
+
+// covered reports whether a word belongs to what a clause says.
+func (r *statementReader) covered(t []token, i int, f *frame, place bool) bool {
+	w := t[i]
+	switch {
+	case slices.Contains(f.acts, "run") && w.part("run", partThings) && !w.part("run", partObjects):
+		f.object(w.text)
+		return true
+	case f.used[i]:
+		return true
+	case w.in("targets"):
+		f.object(w.text)
+		return true
+	case w.kind == name, w.kind == ident:
+		f.object(w.text)
+		return true
+	case w.kind == quoted:
+		return slices.Contains(f.acts, "speak") || slices.Contains(f.acts, "commit")
+	case w.in(f.allowed...):
+		return true
+	case w.entry != nil && slices.ContainsFunc(f.acts, func(a string) bool {
+		return w.part(a, partObjects, partThings, partNouns, partOrders, partVerbs, partSays)
+	}):
+		return true
+	case w.anyPart(partSays, partOver, partIn), w.part("freeze", partNouns, partThings):
+		return len(f.acts) == 0
+	case w.in("kind_nouns") && (f.named(t) || len(f.objects) > 0 || i > 0 && !plain(t[i-1], f, i-1) ||
+		i+1 < len(t) && !plain(t[i+1], f, i+1)):
+		return true
+	case w.in("places") && (place || slices.Contains(f.acts, "change") || slices.Contains(f.acts, "delete")):
+		f.object(w.text)
+		return true
+	}
+	return r.bareObject(t, i, f, place)
+}
+
+// plain reports whether a token names nothing.
+func plain(t token, f *frame, i int) bool { return f.used[i] || t.in(f.allowed...) }
+
+func (f *frame) object(name string) {
+	if name = abstract.Clip(name, MaxGoalName); !slices.Contains(f.objects, name) {
+		f.objects = append(f.objects, name)
+	}
+}
+
+func (f *frame) named(t []token) bool {
+	return slices.ContainsFunc(t, func(t token) bool { return t.kind == name || t.kind == ident })
+}
+
+// bareObject reports whether a word that is not in the table is the object of an act: something that
+// exists here, something next to a word for its kind, or the name of a package or a program.
+func (r *statementReader) bareObject(t []token, i int, f *frame, place bool) bool {
+	w := t[i]
+	if others := slices.ContainsFunc(t, func(o token) bool { return o.kind == bare && o.text != w.text }); others {
+		return false
+	}
+	kind := i+1 < len(t) && t[i+1].in("kind_nouns") || i > 0 && t[i-1].in("kind_nouns")
+	direct := i > 0 && f.used[i-1] && w.kind == bare
+	ok := false
+	for _, act := range f.acts {
+		switch act {
+		case "install", "process", "deploy":
+			ok = ok || direct
+		case "push", "merge":
+			ok = ok || w.kind == bare && i > 0 && r.preposition(t[i-1])
+		}
+	}
+	thing := place || slices.ContainsFunc(f.acts, func(a string) bool { return a == "change" || a == "delete" || a == "run" })
+	if !ok && (!thing || !kind && (r.exists == nil || !r.exists(w.text))) {
+		return false
+	}
+	f.object(w.text)
+	return true
+}
+
+func (r *statementReader) preposition(t token) bool { return t.in("towards") }

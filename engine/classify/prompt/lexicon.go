@@ -1,0 +1,325 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+)
+
+// lexicon is the table of acts and words with which statements are read: for each word or
+// phrase, the lists that contain it.
+type lexicon struct {
+	entries map[string]*entry
+	longest map[string]int  // words of the longest phrase that begins with a word
+	inside  map[string]bool // words of phrases
+	runes   int             // length of the longest word of a language without spaces
+	acts    []string        // sorted
+	lasting []string        // acts that a permission allows for the rest of the session
+}
+
+// entry is the lists that contain a word or a phrase.
+type entry struct {
+	lists []string // of prompt.*
+	parts []part   // of act.*
+}
+
+// part is a list of an act, such as its verbs.
+type part struct{ act, name string }
+
+// The parts of an act in the table. A word of "with" means the act only next to one of its
+// things or nouns.
+const (
+	partOrders  = "orders"
+	partVerbs   = "verbs"
+	partNouns   = "nouns"
+	partBare    = "bare" // nouns that need no polite word to be an order
+	partWith    = "with"
+	partThings  = "things"
+	partMakes   = "makes" // those of "with" that order it
+	partObjects = "objects"
+	partSays    = "says" // forbid by themselves
+	partIn      = "in"   // say that a state holds
+	partOver    = "over" // say that a state is over
+)
+
+// lexiconOf returns the lexicon of a policy; own leaves out the words of layers that may only
+// add: those forbid, and permit nothing.
+func lexiconOf(set *rows.Set, own bool) *lexicon {
+	key := "prompt lexicon"
+	if own {
+		key = "own prompt lexicon"
+	}
+	return rows.Once(set, key, func() *lexicon { return newLexicon(set, own) })
+}
+
+func newLexicon(set *rows.Set, own bool) *lexicon {
+	l := &lexicon{entries: map[string]*entry{}, longest: map[string]int{}, inside: map[string]bool{}}
+	var added [][2]string // list and phrase
+	for _, name := range set.Lists() {
+		if !strings.HasPrefix(name, "act.") && !strings.HasPrefix(name, "prompt.") {
+			continue
+		}
+		base := set.OwnWords(name)
+		for _, w := range base {
+			l.add(name, w)
+		}
+		if own || !set.Adds(rows.WordsFolder) {
+			continue
+		}
+		for _, w := range set.Words(name) {
+			if !slices.Contains(base, w) {
+				added = append(added, [2]string{name, w})
+			}
+		}
+	}
+	for _, a := range added {
+		if !l.hides(a[1]) {
+			l.add(a[0], a[1])
+		}
+	}
+	slices.Sort(l.acts)
+	l.lasting = set.OwnWords("prompt.lasting")
+	return l
+}
+
+// hides reports whether a phrase contains a word that is known: as a part of the phrase, it would no
+// longer be read.
+func (l *lexicon) hides(phrase string) bool {
+	if fields := strings.Fields(phrase); len(fields) > 1 {
+		return slices.ContainsFunc(fields, func(w string) bool { return l.entries[strings.ToLower(w)] != nil })
+	}
+	if !unspaced(phrase) {
+		return false
+	}
+	for known := range l.entries {
+		if known != phrase && strings.Contains(phrase, known) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *lexicon) add(list, text string) {
+	text = fold(strings.ToLower(strings.TrimSpace(text)))
+	fields := strings.Fields(text)
+	if len(fields) == 0 {
+		return
+	}
+	e := l.entries[text]
+	if e == nil {
+		e = &entry{}
+		l.entries[text] = e
+	}
+	if rest, ok := strings.CutPrefix(list, "act."); ok {
+		act, name, _ := strings.Cut(rest, ".")
+		e.parts = append(e.parts, part{act, name})
+		if !slices.Contains(l.acts, act) {
+			l.acts = append(l.acts, act)
+		}
+	} else {
+		e.lists = append(e.lists, strings.TrimPrefix(list, "prompt."))
+	}
+	if unspaced(text) {
+		l.runes = max(l.runes, utf8.RuneCountInString(text))
+	}
+	for _, w := range fields[1:] {
+		l.inside[w] = true
+	}
+	l.longest[fields[0]] = max(l.longest[fields[0]], len(fields))
+}
+
+// unspaced reports whether a text begins in a script without spaces between words.
+func unspaced(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return eastAsian(r)
+}
+
+func eastAsian(r rune) bool {
+	return r >= 0x3040 && unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) || r == 'ー'
+}
+
+// lookalikes are letters of other scripts that look like Latin ones.
+var lookalikes = strings.NewReplacer("а", "a", "е", "e", "о", "o", "р", "p", "с", "c", "у", "y", "х", "x", "і", "i", "ѕ", "s", "ј", "j",
+	"һ", "h", "ԁ", "d", "ո", "n", "ν", "v", "ο", "o", "α", "a", "ρ", "p", "ɡ", "g", "ﬁ", "fi", "ﬂ", "fl")
+
+// fold writes a word in lower case without marks that cannot be seen, and with Latin letters for
+// those that look like them.
+func fold(s string) string {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return lookalikes.Replace(strings.Map(plainRune, s))
+		}
+	}
+	return s
+}
+
+func plainRune(r rune) rune {
+	switch {
+	case r >= 0x200b && r <= 0x200f, r == 0x2060, r == 0xfeff, r == 0xad:
+		return -1
+	case r >= 0xff01 && r <= 0xff5e: // full width
+		return unicode.ToLower(r - 0xfee0)
+	}
+	return r
+}
+
+// token is a word or a phrase of a clause.
+type token struct {
+	*entry
+	text string // as written
+	kind tokenKind
+}
+
+type tokenKind int
+
+const (
+	known  tokenKind = iota // it is in a list
+	name                    // a path, a file's name or an identifier
+	ident                   // a word that people use as a name only: 4711, #general, left-pad
+	bare                    // another word
+	quoted                  // a quotation
+)
+
+func (t token) in(lists ...string) bool {
+	return t.entry != nil && slices.ContainsFunc(t.lists, func(l string) bool { return slices.Contains(lists, l) })
+}
+
+// part reports whether a token is in one of the parts of an act.
+func (t token) part(act string, names ...string) bool {
+	return t.entry != nil && slices.ContainsFunc(t.parts, func(p part) bool { return p.act == act && slices.Contains(names, p.name) })
+}
+
+// anyPart reports whether a token is in one of these parts of any act.
+func (t token) anyPart(names ...string) bool {
+	return t.entry != nil && slices.ContainsFunc(t.parts, func(p part) bool { return slices.Contains(names, p.name) })
+}
+
+// tokens reads the words of a clause: the longest phrases of the table first.
+func (l *lexicon) tokens(words []promptWord) []token {
+	var list []token
+	words = l.elided(words)
+	for i := 0; i < len(words); {
+		w := words[i]
+		if w.low == "" {
+			i++
+			continue
+		}
+		if w.low == "\x00" || w.name && l.entries[w.low] == nil {
+			list = append(list, namedToken(w))
+			i++
+			continue
+		}
+		if unspaced(w.low) {
+			list = append(list, l.munch(w.text)...)
+			i++
+			continue
+		}
+		e, n := l.phrase(words[i:])
+		if e == nil {
+			list = append(list, strange(w))
+			i++
+			continue
+		}
+		list = append(list, token{entry: e, text: w.text})
+		i += n
+	}
+	return list
+}
+
+func namedToken(w promptWord) token {
+	if w.name {
+		return token{text: w.text, kind: name}
+	}
+	return token{text: w.text, kind: quoted}
+}
+
+// phrase returns the longest phrase with which words begin.
+func (l *lexicon) phrase(words []promptWord) (*entry, int) {
+	text := fold(words[0].low)
+	best, n := l.entries[text], 1
+	for k := 1; k < len(words) && k < l.longest[fold(words[0].low)]; k++ {
+		if words[k-1].stop != 0 || words[k].low == "" || words[k].low == "\x00" {
+			break
+		}
+		text += " " + fold(words[k].low)
+		if e := l.entries[text]; e != nil {
+			best, n = e, k+1
+		}
+	}
+	return best, n
+}
+
+// elided splits words such as n'installe, unless the table has them.
+func (l *lexicon) elided(words []promptWord) []promptWord {
+	var list []promptWord
+	for _, w := range words {
+		if i := strings.IndexByte(w.low, '\''); i > 0 && i < len(w.low)-1 && len(w.low) == len(w.text) &&
+			l.entries[w.low] == nil && l.longest[w.low] == 0 && !l.inside[w.low] && l.entries[w.low[:i+1]] != nil {
+			list = append(list, promptWord{text: w.text[:i+1], low: w.low[:i+1]})
+			w.text, w.low = w.text[i+1:], w.low[i+1:]
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// strange reads a word that is not in the table.
+func strange(w promptWord) token {
+	t := token{text: w.text, kind: bare}
+	if strings.ContainsAny(w.text, "-_.#@:/0123456789") && len(w.text) <= MaxGoalName {
+		t.kind = ident
+	}
+	return t
+}
+
+// munch reads a run of a script without spaces.
+func (l *lexicon) munch(s string) []token {
+	var list []token
+	runes := []rune(strings.ToLower(s))
+	text := []rune(s)
+	if len(text) != len(runes) {
+		text = runes
+	}
+	for i := 0; i < len(runes); {
+		n := min(l.runes, len(runes)-i)
+		for n > 1 && l.entries[string(runes[i:i+n])] == nil {
+			n--
+		}
+		e := l.entries[string(runes[i:i+n])]
+		t := token{entry: e, text: string(text[i : i+n])}
+		if e == nil {
+			t.kind = bare
+			if last := len(list) - 1; last >= 0 && list[last].kind == bare {
+				list[last].text += t.text
+				i += n
+				continue
+			}
+		}
+		list = append(list, t)
+		i += n
+	}
+	return list
+}
+
+// marksOfEast are the marks of East Asian texts, as they are written in others.
+var marksOfEast = strings.NewReplacer("。", ". ", "、", ", ", "，", ", ", "！", "! ", "？", "? ", "；", "; ", "：", ": ", "（", " (", "）", ") ")
+
+// spaced puts spaces between scripts that use them and scripts that do not.
+func spaced(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r >= 0x3000 }) {
+		return text
+	}
+	var b strings.Builder
+	last := ' '
+	for _, r := range marksOfEast.Replace(text) {
+		if last > ' ' && r > ' ' && eastAsian(r) != eastAsian(last) && r != '」' && last != '「' {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+		last = r
+	}
+	return b.String()
+}

@@ -1,0 +1,402 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+)
+
+// Limits of the statements of a prompt.
+const (
+	maxStatements = 16
+	maxObjects    = 8
+	maxSaid       = 300  // bytes of a sentence
+	maxSaidAll    = 2400 // bytes of all sentences
+)
+
+// statementReader reads what a person forbids, orders, permits and lifts. A clause is read only if
+// all of its words are known: a word that is not known may change what the clause means.
+type statementReader struct {
+	*lexicon
+	exists func(string) bool // whether a bare word names something in the workspace
+	only   bool              // only prohibitions count
+	alone  bool              // the prompt is one sentence
+	list   []engine.Statement
+	said   int // bytes of sentences in the list
+
+	// of the sentence
+	whole   bool // it is one clause
+	polite  bool
+	forbade bool // a clause before forbids something
+	earlier []token
+
+	names []string // of the sentences and clauses before, for "it" and "them"
+}
+
+// clause is a part of a sentence.
+type clause struct {
+	tokens []token
+	until  string // engine.Until of what follows a word such as until
+	colon  bool   // it follows a colon
+	joined bool
+}
+
+// frame is what the words of a clause besides acts and objects may be.
+type frame struct {
+	allowed []string
+	acts    []string
+	objects []string
+	used    map[int]bool // tokens that the acts consist of
+	refers  bool         // it has a word such as it
+}
+
+// sentence reads a sentence that a person wrote.
+func (r *statementReader) sentence(words []promptWord, raw string) {
+	clauses := r.clauses(words)
+	if len(clauses) == 0 || r.questions(words, clauses) {
+		return
+	}
+	before := len(r.list)
+	r.polite, r.forbade, r.earlier = false, false, nil
+	only := r.only
+	r.whole = len(clauses) == 1
+	for _, c := range clauses {
+		r.polite = r.polite || has(c.tokens, "polite")
+		r.only = r.only || has(c.tokens, "blocks")
+	}
+	for _, c := range clauses {
+		if len(c.tokens) > 0 && c.tokens[0].in("conditions") {
+			break // what follows depends on it
+		}
+		r.clause(c)
+	}
+	r.only = only
+	r.quote(before, raw)
+}
+
+// quote gives the statements of a sentence its text.
+func (r *statementReader) quote(from int, raw string) {
+	raw = abstract.Clip(strings.Join(strings.Fields(raw), " "), maxSaid)
+	for i := from; i < len(r.list); i++ {
+		if r.said += len(raw); r.said <= maxSaidAll {
+			r.list[i].Text = raw
+		}
+	}
+}
+
+// questions reports whether a sentence asks something. "Don't push, ok?" does not.
+func (r *statementReader) questions(words []promptWord, clauses []clause) bool {
+	if first := clauses[0].tokens[0]; first.in("question_words") && !first.in("not") && !first.anyPart(partOrders) {
+		return true
+	}
+	if words[len(words)-1].stop != '?' {
+		return false
+	}
+	last := clauses[len(clauses)-1]
+	return len(clauses) == 1 || slices.ContainsFunc(last.tokens, func(t token) bool { return !t.in("fillers", "go", "go_weak", "polite") })
+}
+
+func (r *statementReader) add(kind engine.StatementKind, f *frame, until string, never bool) {
+	r.forbade = r.forbade || kind == engine.Forbids
+	if r.only && kind != engine.Forbids {
+		return
+	}
+	for _, act := range f.acts {
+		if len(f.objects) == 0 && f.refers && (act == "change" || act == "delete") {
+			f.objects = r.names[:min(len(r.names), maxObjects)]
+		}
+		s := engine.Statement{Kind: kind, Act: act, Objects: f.objects, Until: until, Never: never}
+		if (kind == engine.Orders || kind == engine.Permits) && slices.Contains(r.lasting, act) {
+			s.Until = engine.UntilSession
+		}
+		if len(r.list) < maxStatements && !slices.ContainsFunc(r.list, s.Same) {
+			r.list = append(r.list, s)
+		}
+	}
+}
+
+// clause reads one clause, in the order of what its words can mean.
+func (r *statementReader) clause(c clause) {
+	t := c.tokens
+	for len(t) > 0 && t[0].in("polite") {
+		t = t[1:]
+	}
+	if len(t) == 0 || slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") }) {
+		r.earlier = c.tokens
+		return
+	}
+	c.tokens = t
+	if !r.meant(c) {
+		r.half(c)
+	}
+	r.earlier = c.tokens
+	if names := namesIn(t); len(names) > 0 {
+		r.names = names
+	}
+}
+
+// meant reads a clause as one of these.
+func (r *statementReader) meant(c clause) bool {
+	return r.asks(c) || r.limits(c) || r.leaves(c) || r.ends(c) || r.says(c) || r.forbids(c) || r.permits(c) || r.orders(c) || r.agrees(c)
+}
+
+// half reads what a clause forbids before "and": don't touch a.go and fix b.go.
+func (r *statementReader) half(c clause) {
+	at := index(c.tokens, "conjunctions")
+	if at <= 0 {
+		return
+	}
+	only := r.only
+	r.only = true
+	r.meant(clause{tokens: c.tokens[:at], until: c.until, colon: c.colon})
+	r.only = only
+}
+
+func namesIn(t []token) []string {
+	var list []string
+	for _, t := range t {
+		if t.kind == name {
+			list = append(list, t.text)
+		}
+	}
+	return list
+}
+
+func has(tokens []token, lists ...string) bool { return index(tokens, lists...) >= 0 }
+
+func index(tokens []token, lists ...string) int {
+	return slices.IndexFunc(tokens, func(t token) bool { return t.in(lists...) })
+}
+
+// asks reads: ask me before you commit.
+func (r *statementReader) asks(c clause) bool {
+	if !has(c.tokens, "ask") || has(c.tokens, "not", "never") {
+		return false
+	}
+	before := has(c.tokens, "before") || has(c.tokens, "asking")
+	f := r.frame(c.tokens, "ask", "before", "me", "not", "asking", "may")
+	if f == nil || !before && len(f.acts) == 0 {
+		return false
+	}
+	if len(f.acts) == 0 || slices.Equal(f.acts, []string{"wait"}) {
+		f.acts = []string{"ask_first"}
+	}
+	r.add(engine.Forbids, f, engine.UntilAsked, false)
+	return true
+}
+
+// limits reads: only touch src/a.go, nothing outside src/, stay in src/.
+func (r *statementReader) limits(c clause) bool {
+	t := c.tokens
+	not, outside := has(t, "not", "never"), has(t, "outside")
+	switch {
+	case has(t, "limit"), not && outside, not && has(t, "restricts"), !not && has(t, "only"):
+	default:
+		return false
+	}
+	f := r.frameOf(t, true, "limit", "only", "outside", "not", "restricts", "never", "work", "may", "make", "self")
+	if f == nil || len(f.objects) == 0 {
+		return false
+	}
+	if has(t, "me") || slices.ContainsFunc(f.acts, func(a string) bool { return a != "change" && a != "wait" }) {
+		return false
+	}
+	if len(f.acts) == 0 && !has(t, "limit", "work") && !not {
+		return false
+	}
+	f.acts = []string{"only_in"}
+	r.add(engine.Forbids, f, c.until, has(t, "never"))
+	return true
+}
+
+// leaves reads: leave X alone, leave the push to me, X stays as it is.
+func (r *statementReader) leaves(c clause) bool {
+	t := c.tokens
+	if !has(t, "alone", "off") && !(has(t, "leave") && has(t, "self")) || has(t, "not", "never") && !has(t, "alone") {
+		return false
+	}
+	f := r.frameOf(t, true, "leave", "alone", "off", "self", "make", "not")
+	if f == nil {
+		return false
+	}
+	f.acts = slices.DeleteFunc(f.acts, func(a string) bool { return a == "wait" })
+	if len(f.acts) == 0 && len(f.objects) > 0 {
+		f.acts = []string{"change"}
+	}
+	r.add(engine.Forbids, f, c.until, false)
+	return len(f.acts) > 0
+}
+
+// ends reads: the freeze is over, forget what I said about pushing.
+func (r *statementReader) ends(c clause) bool {
+	for _, act := range r.acts {
+		about := slices.ContainsFunc(c.tokens, func(t token) bool { return t.part(act, partNouns, partThings) })
+		over := slices.ContainsFunc(c.tokens, func(t token) bool { return t.part(act, partOver) })
+		if f := r.frame(c.tokens); about && over && f != nil {
+			f.acts = []string{act}
+			r.add(engine.Lifts, f, "", false)
+			return true
+		}
+	}
+	if f := r.frame(c.tokens, "revokes"); f != nil && has(c.tokens, "revokes") && len(f.acts) > 0 {
+		r.add(engine.Lifts, f, "", false)
+		return true
+	}
+	return false
+}
+
+// says reads words that forbid an act by themselves: work offline, code freeze.
+func (r *statementReader) says(c clause) bool {
+	for i, t := range c.tokens {
+		for _, act := range r.acts {
+			if !t.part(act, partSays) && !r.holds(c.tokens, i, act) || has(c.tokens[:i], "not", "never") {
+				continue
+			}
+			if f := r.frame(c.tokens, "work", "only", "make", "me", "asking"); f != nil {
+				f.acts = []string{act}
+				r.add(engine.Forbids, f, c.until, false)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// holds reports whether a token says that a state that forbids an act holds: a code freeze, the freeze is on.
+func (r *statementReader) holds(t []token, i int, act string) bool {
+	state := slices.ContainsFunc(t, func(t token) bool { return t.part(act, partIn) })
+	return act == "freeze" && (t[i].part(act, partNouns) || t[i].part(act, partThings) && state)
+}
+
+// forbids reads: don't push, no commits, I will do the merge myself.
+func (r *statementReader) forbids(c clause) bool {
+	t := c.tokens
+	no, self := has(t, "not", "never", "without", "without_after") || c.joined && c.until != "", has(t, "self")
+	if !no && !self || has(t, "outside", "only", "alone") {
+		return false
+	}
+	first := index(t, "not", "never", "without")
+	if first > 0 && has(t[:first], "me") && !self || t[0].in("pronouns") && !t[0].in("not") {
+		return false // somebody does not do it
+	}
+	if t[0].in("without") && r.forbade {
+		return false // not without: the clause before says how
+	}
+	f := r.frame(t, "not", "never", "without", "without_after", "self", "asking", "make", "me", "may", "passive")
+	if f == nil || len(f.acts) == 0 || r.reports(t, f) || r.agent(t, first, f) {
+		return false
+	}
+	until := c.until
+	if has(t, "asking") {
+		until = engine.UntilAsked
+	}
+	r.add(engine.Forbids, f, until, has(t, "never"))
+	return true
+}
+
+// reports tells "no changes", which people also say about what they see, from an order: that has a
+// polite word, an object, or a verb. So does "nothing changed".
+func (r *statementReader) reports(t []token, f *frame) bool {
+	if t[0].in("absent") && !has(t, "passive") {
+		return true
+	}
+	if !has(t, "no") || !slices.Equal(f.acts, []string{"change"}) || len(f.objects) > 0 || r.polite ||
+		has(t, "make", "never", "self", "without") {
+		return false
+	}
+	for i := range t {
+		if f.used[i] && (t[i].part("change", partBare) || t[i].part("change", partVerbs, partOrders) && !t[i].part("change", partNouns)) {
+			return false
+		}
+	}
+	return true
+}
+
+// agent tells "the deploy must not run migrations", which is about a program, from an order.
+func (r *statementReader) agent(t []token, first int, f *frame) bool {
+	if first <= 0 || len(f.acts) < 2 {
+		return false
+	}
+	before, after := false, false
+	for i := range t {
+		before = before || i < first && f.used[i]
+		after = after || i > first && f.used[i]
+	}
+	return before && after
+}
+
+// permits reads: you may commit now.
+func (r *statementReader) permits(c clause) bool {
+	t := c.tokens
+	if !has(t, "may") || has(t, "not", "never", "only", "outside", "me") || c.until != "" || c.colon {
+		return false
+	}
+	f := r.frame(t, "may", "always", "make")
+	if f == nil || len(f.acts) == 0 {
+		return false
+	}
+	until := ""
+	if has(t, "always") {
+		until = engine.UntilSession
+	}
+	r.add(engine.Permits, f, until, false)
+	return true
+}
+
+// orders reads: commit it, push to origin.
+func (r *statementReader) orders(c clause) bool {
+	t := c.tokens
+	for len(t) > 0 && t[0].in("starters", "polite") && !t[0].in("not") && !t[0].anyPart(partOrders) {
+		t = t[1:]
+	}
+	if len(t) == 0 || c.until != "" || c.colon ||
+		has(t, "not", "never", "without", "me", "self", "only", "outside", "ask", "may", "alone", "before") {
+		return false
+	}
+	if said := index(t, "saying"); said > 0 && t[0].part("speak", partOrders, partMakes) {
+		t = t[:said]
+	}
+	f := r.frame(t, "make")
+	if f == nil || len(f.acts) == 0 {
+		return false
+	}
+	if slices.ContainsFunc(f.acts, func(act string) bool { return !r.ordered(t, f, act) }) {
+		return false // it only has the name of an act
+	}
+	if r.add(engine.Orders, f, "", false); has(c.tokens[:1], "go", "goes") {
+		r.add(engine.Lifts, &frame{acts: []string{"wait"}}, "", false)
+	}
+	return len(f.acts) > 0
+}
+
+// ordered reports whether the verb of an act is an order: it stands first, or after another order.
+func (r *statementReader) ordered(t []token, f *frame, act string) bool {
+	if act == "wait" {
+		return false
+	}
+	for i := range t {
+		verb := t[i].part(act, partOrders, partWith, partMakes) || t[i].part(act, partVerbs) && unspaced(t[i].text)
+		begins := i == 0 || t[0].in("make") || unspaced(t[i].text) || t[i-1].in("conjunctions", "starters")
+		if f.used[i] && (verb || i > 0 && t[0].in("make")) && begins {
+			return i > 0 || t[0].anyPart(partOrders, partMakes) || unspaced(t[0].text)
+		}
+	}
+	return len(t) == 1 && t[0].part(act, partVerbs) // an infinitive
+}
+
+// agrees reads: go ahead, continue; and yes, the second option, if the prompt says nothing else.
+func (r *statementReader) agrees(c clause) bool {
+	t := c.tokens
+	if c.colon || c.until != "" || !has(t, "go") && !(r.alone && r.whole && has(t, "go_weak")) {
+		return false
+	}
+	if slices.ContainsFunc(t, func(t token) bool {
+		return !t.in("go", "go_weak", "polite", "starters")
+	}) {
+		return false
+	}
+	r.add(engine.Lifts, &frame{acts: []string{"wait"}}, "", false)
+	return true
+}
