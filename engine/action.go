@@ -170,7 +170,7 @@ type Command struct {
 	Sub  []string `json:"sub,omitempty"` // subcommands, such as ["push"] or ["compose","down"]
 	// Options as written, in order, up to "--": clusters stay together ("-uf"),
 	// a separate value is joined with = ("--context=prod"); masked.
-	Flags    []string `json:"flags,omitempty"`
+	Flags []string `json:"flags,omitempty"`
 	// Options one by one, where that differs from the words of flags: a cluster as its letters, an
 	// option that may be abbreviated with a * at its end, one that is off with its value
 	// ("--volumes=false"), and "--" if that ends them; masked. Conditions ask with c.has("-f", "--force").

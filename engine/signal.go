@@ -14,6 +14,7 @@ const (
 	SignalPipeExternal   Signal = "pipe_to_external"      // data piped or uploaded to another host
 	SignalPersistence    Signal = "persistence_mechanism" // installs something that runs later on its own
 	SignalRemoteCode     Signal = "remote_code"           // fetched code is run
+	SignalCheckedCode    Signal = "checked_code"          // fetched code is run if its checksum or signature is right
 	SignalUnknownCommand Signal = "unknown_command"       // the program to run is not known beforehand
 	SignalDeferred       Signal = "deferred_execution"    // runs later: at, cron, trap, nohup …
 	SignalEnvInjected    Signal = "env_injected_code"     // LD_PRELOAD, BASH_ENV, GIT_SSH_COMMAND … carry code
@@ -60,7 +61,7 @@ func LegacySignals() []string {
 func Signals() []string {
 	return []string{
 		string(SignalObfuscated), string(SignalCredential), string(SignalBroadDelete), string(SignalPipeExternal),
-		string(SignalPersistence), string(SignalRemoteCode), string(SignalUnknownCommand), string(SignalDeferred),
+		string(SignalPersistence), string(SignalRemoteCode), string(SignalCheckedCode), string(SignalUnknownCommand), string(SignalDeferred),
 		string(SignalEnvInjected), string(SignalGitForcePush), string(SignalGitDiscard), string(SignalGitHistory),
 		string(SignalGitNoVerify), string(SignalDiskWrite), string(SignalPower),
 		string(SignalForkBomb), string(SignalUnbounded), string(SignalPrivilege),

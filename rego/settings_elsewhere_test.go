@@ -7,6 +7,7 @@ func elsewhere() map[string]string {
 		"lists.agents":                                    "bundles/default/cases/guard: conditions of rules/guard/guard.yaml",
 		"lists.fetching_wrappers":                         "bundles/default/cases/patterns: a condition of patterns/unsafe/unsafe.yaml",
 		"lists.password_tools":                            "bundles/default/cases/secrets: a condition of rules/secrets/secrets.yaml",
+		"lists.permission_verbs":                          "bundles/default/rules/files/files.yaml: examples of permissions_of_system",
 		"lists.ssh":                                       "bundles/default/cases/inbound: conditions of rules/inbound/inbound.yaml",
 		"lists.version_control":                           "bundles/default/cases/content: a condition of rules/content/content.yaml",
 		"workspaces":                                      "bundles, TestSettingsOfWorkspaces, and cmd/reviewer, TestScript/workspaces",

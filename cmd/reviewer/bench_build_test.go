@@ -23,7 +23,7 @@ func manyRules(t *testing.T) string {
 			files[cases] = fmt.Appendf(nil, "name: c%d\ncases:\n", i)
 		}
 		files[rules] = fmt.Appendf(files[rules], "- id: acme.r%d\n  title: Rule %d\n  severity: high\n  decision: ask\n  message: m\n  match: {phases: [pre], commands: [tool%d]}\n"+
-			"  when: action.commands.exists(c, c.name == \"tool%d\" && c.flags.exists(f, f.startsWith(\"--force\")))\n", i, i, i, i)
+			"  when: action.commands.exists(c, c.name == \"tool%d\" && c.has(\"--force\"))\n", i, i, i, i)
 		files[cases] = fmt.Appendf(files[cases], "  - {Bash: tool%d --force, decision: ask, rule: acme.r%d}\n", i, i)
 	}
 	for name, content := range files {

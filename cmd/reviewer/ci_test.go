@@ -123,7 +123,7 @@ func (c ciRepository) spoil() {
 	c.t.Helper()
 	name := filepath.Join(c.dir, "policy/rules/shop/shop.yaml")
 	raw := c.read("policy/rules/shop/shop.yaml")
-	changed := bytes.Replace(raw, []byte(`"--prod" in c.flags`), []byte(`"--production" in c.flags`), 1)
+	changed := bytes.Replace(raw, []byte(`c.has("--prod")`), []byte(`c.has("--production")`), 1)
 	if bytes.Equal(raw, changed) {
 		c.t.Fatal("the rule that is to be changed is not there")
 	}

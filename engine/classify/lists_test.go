@@ -125,6 +125,7 @@ var wordCases = map[string]wordCase{
 	"programs.entries":         {bash: "gh api -X PUT repos/a/b/zzqx/eve", word: "zzqx=collaborator"},
 	"programs.service_scripts": {bash: "zzqx/sshd stop"},
 	"programs.switched_on":     {bash: "kubectl delete pods a --dry-run=zzqx"},
+	"programs.shows":           {bash: "cryptsetup zzqx data"},
 	"programs.switched_off":    {bash: "wipefs -a /dev/sdb --no-act=zzqx"},
 	"programs.able":            {bash: "julia -e 'zzqx(1)'"},
 	"programs.texts":           {bash: "shipit --zzqx 'rm -rf /var'", word: "--zzqx"},

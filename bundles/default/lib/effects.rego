@@ -114,6 +114,7 @@ loses_repository if {
 	gone(e)
 	not _left_behind(e)
 	not _hook_file(e)
+	not _perhaps_renamed(e)
 	_own_data(e)
 }
 
@@ -271,6 +272,12 @@ _hook_file(e) if {
 	e.certainty == "exact"
 	not e.recursive
 	regex.match(`/\.git/hooks/[^/]+$`, e.target)
+}
+
+# A pattern that may match .git too, of files that are renamed near their folder.
+_perhaps_renamed(e) if {
+	e.kind == "file_write"
+	e.certainty == "glob"
 }
 
 # Lock files that a crashed git leaves behind.

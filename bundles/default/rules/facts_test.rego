@@ -15,8 +15,6 @@ _facts := {
 				"under a system directory": _recursive({"location": "system"}),
 				"moved out of the system": _deletes({"location": "system", "verb": "move"}),
 				"renamed": _writes({"location": "home_root", "verb": "rename"}),
-				"everybody's": _writes({"location": "system", "verb": "chmod", "recursive": true}),
-				"of another": _writes({"location": "root", "verb": "chown", "recursive": true}),
 			},
 		),
 		"silent": {

@@ -24,7 +24,7 @@ func large(rows, modules int) map[string]string {
 	var b strings.Builder
 	for i := range rows {
 		fmt.Fprintf(&b, "- id: mine.r%d\n  title: Rule %d\n  severity: high\n  decision: ask\n  harm: outward\n  message: m\n  match: {phases: [pre], commands: [tool%d]}\n"+
-			"  when: action.commands.exists(c, c.name == \"tool%d\" && c.flags.exists(f, f.startsWith(\"--force\")))\n"+
+			"  when: action.commands.exists(c, c.name == \"tool%d\" && c.has(\"--force\"))\n"+
 			"  examples: {match: [{tool: Bash, args: {command: tool%d --force}}]}\n", i, i, i, i, i)
 		if i%500 == 499 || i == rows-1 {
 			files[fmt.Sprintf("rules/r%d.yaml", i)] = b.String()

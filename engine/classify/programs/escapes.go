@@ -39,6 +39,7 @@ func here() map[string]func(*shell.Call) {
 		"setsVariable":     setsVariable,
 		"typesKeys":        typesKeys,
 		"unpacks":          unpacks,
+		"verifies":         (*shell.Call).Verifies,
 		"unseenCode":       unseenCode,
 		"bindMount":        bindMount,
 		"convert":          convert,

@@ -20,7 +20,10 @@ func destination(c *shell.Call) (sources []abstract.Arg, dest abstract.Arg, inDi
 		return operands, d, true
 	}
 	n := len(operands)
-	if n < 2 {
+	switch {
+	case n == 1 && !operands[0].Known() && operands[0].Splits: // it stands for all operands: mv $FILES
+		return operands, operands[0], true
+	case n < 2:
 		return operands, abstract.Arg{}, false
 	}
 	dest = operands[n-1]

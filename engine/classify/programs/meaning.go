@@ -89,7 +89,7 @@ func (r *rowReader) doesMeant(e abstract.RawEffect, to abstract.Arg) {
 // words up to the verb.
 func operationOf(c *shell.Call, words []abstract.Arg) (verb, object string, n int) {
 	w := vocabulary(c)
-	for i, a := range words[:min(len(words), 4)] {
+	for i, a := range words[:min(len(words), 6)] {
 		if !a.Known() || (w.Reads(a.Text) || w.Makes(a.Text)) && !thingToo(c, a.Text, words[i+1:]) {
 			return "", "", i + 1
 		}

@@ -192,10 +192,15 @@ func (r *rowReader) reread(p rows.Program) {
 // cases applies the first case whose conditions are true, or else the row's own function.
 func (r *rowReader) cases(p rows.Program) {
 	for _, one := range p.Cases {
-		if r.holds(one, true) {
-			r.steps(one)
-			return
+		if !r.holds(one, true) {
+			continue
 		}
+		if r.shows(p, one) {
+			r.Call.Process()
+		} else {
+			r.steps(one)
+		}
+		return
 	}
 	switch {
 	case p.Go != "":
@@ -203,6 +208,18 @@ func (r *rowReader) cases(p rows.Program) {
 	case p.Language != "":
 		interpret(r.Call, p)
 	}
+}
+
+// shows reports whether the verb of a call only shows something, although the case that applies, which is
+// for all operations that the row does not name, says that they change something. What the guard allows,
+// its row names.
+func (r *rowReader) shows(p rows.Program, c rows.Case) bool {
+	if !c.Always() || onlyReads(c) || len(r.operands) == 0 || !listed(r.Call, "shows", r.operands[0].Text) {
+		return false
+	}
+	guards := func(s rows.Step) bool { return rows.Has(s.Signal, string(engine.SignalGuardTamper)) }
+	return !slices.ContainsFunc(c.Do, guards) &&
+		slices.ContainsFunc(p.Cases, func(other rows.Case) bool { return other.Sub+other.Means != "" })
 }
 
 // calls runs the function that a row names, with the words after its name. Without it

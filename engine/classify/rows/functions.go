@@ -20,6 +20,6 @@ func Functions() []string {
 		"restoresDatabase", "reverse", "runScript", "runTask", "scp", "script", "sed", "seeksInInput", "seeksLines", "sendsKey", "settingPrograms",
 		"setsVariable", "sharesShell", "socat", "splitFilter", "sqlClient", "sqlScripts", "ssh", "stopsServer", "talks", "tarArchive",
 		"tarPrograms", "taskCommands", "tee", "tlsConnects", "transfer", "translate", "trash", "typesKeys", "unbounded",
-		"unpacks", "unseenCode", "wget", "whichProgram", "windowsProgram", "windowsShell", "xargs", "zipTest",
+		"unpacks", "unseenCode", "verifies", "wget", "whichProgram", "windowsProgram", "windowsShell", "xargs", "zipTest",
 	}
 }

@@ -44,3 +44,8 @@ func mentions(selector, option string) bool {
 	words := strings.FieldsFunc(selector, func(r rune) bool { return r == ' ' || r == ',' })
 	return strings.Contains(selector, option) && slices.Contains(words, option)
 }
+
+// Always reports whether a case applies to each call.
+func (c Case) Always() bool {
+	return c.Names+c.Sub+c.Means+c.Option+c.Without+c.Any+c.Has+c.Operands == "" && len(c.Value)+len(c.Other)+len(c.Words) == 0 && !c.Bare
+}

@@ -264,7 +264,7 @@ func (c *Call) unknown() Outcome {
 	s.Signal(engine.SignalUnknownCommand)
 	s.Opaque("command", c.Path.Text)
 	if c.Path.Taint&abstract.Fetched != 0 {
-		s.Signal(engine.SignalRemoteCode)
+		s.RemoteCode()
 	}
 	c.Record()
 	c.Finish()

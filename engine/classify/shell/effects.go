@@ -279,6 +279,7 @@ func (c *Call) SendsObject(verb, object string, to abstract.Arg) {
 func (c *Call) Fetches(from abstract.Arg) {
 	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch"}, from)
 	c.Out.Taint |= abstract.Fetched
+	c.Shell.checks = 0
 }
 
 // redirs are the redirections of one statement.

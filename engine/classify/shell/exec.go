@@ -254,13 +254,27 @@ func AppendText(list []string, text string) []string { return append(list[:len(l
 func (s *Machine) chain(c *syntax.BinaryCmd) Outcome {
 	switch c.Op {
 	case syntax.AndStmt:
+		checked, before := s.Frame.checked, s.checks
 		x := s.stmt(c.X)
+		s.Frame.checked = checked || s.checks > before && failsAsCheck(c.X)
 		y := s.stmt(c.Y)
+		s.Frame.checked = checked
 		return Outcome{abstract.Concat(x.Out, y.Out), abstract.UnionValues(x.Fail, y.Fail), x.ends}
 	case syntax.OrStmt:
 		return s.or(c)
 	}
 	return s.pipe(c)
+}
+
+// failsAsCheck reports whether a statement fails if one of its commands does.
+func failsAsCheck(st *syntax.Stmt) bool {
+	switch x := st.Cmd.(type) {
+	case *syntax.CallExpr:
+		return !st.Negated && !st.Background
+	case *syntax.BinaryCmd:
+		return !st.Negated && (x.Op == syntax.AndStmt && failsAsCheck(x.X) || x.Op == syntax.Pipe) && failsAsCheck(x.Y)
+	}
+	return false
 }
 
 func (s *Machine) or(c *syntax.BinaryCmd) Outcome {

@@ -56,6 +56,7 @@ type Machine struct {
 	Scope      *scope
 	Frame      Frame
 	indexes    map[commandKey]int
+	checks     int                       // of checksums and signatures since something was fetched
 	terminals  *terminals                // that the script types into
 	Files      map[string]abstract.Arg   // what the script has written to files so far
 	outputs    map[string]abstract.Arg   // files by the descriptors that it opened for writing
@@ -102,6 +103,7 @@ type Frame struct {
 	Renamed    bool // it is called by another name than its own
 	Bounded    bool // a time limit ends it
 	Perhaps    bool // it is unknown whether it runs; see Perhaps
+	checked    bool // it only runs if a checksum or a signature is right
 	Adding     bool // for a row of a layer that can only add: no other such row applies within it
 	Depth      int
 	files      []string // on the disk, whose code is running
@@ -289,12 +291,24 @@ func (s *Machine) Embed(code abstract.Arg, via string, shared bool) Outcome {
 func (s *Machine) Unseen(code abstract.Arg, via string) {
 	s.Opaque("code", via)
 	if code.Taint&abstract.Fetched != 0 {
-		s.Signal(engine.SignalRemoteCode)
+		s.RemoteCode()
 	}
 	if code.Taint&abstract.Decoded != 0 {
 		s.Signal(engine.SignalObfuscated)
 	}
 }
+
+// RemoteCode records that fetched code is run.
+func (s *Machine) RemoteCode() {
+	if s.Frame.checked && s.checks > 0 {
+		s.Signal(engine.SignalCheckedCode)
+		return
+	}
+	s.Signal(engine.SignalRemoteCode)
+}
+
+// Verifies records that a checksum or a signature is checked. What is fetched later is not.
+func (c *Call) Verifies() { c.Shell.checks++ }
 
 // SignalIf records a signal if a condition is true.
 func (s *Machine) SignalIf(holds bool, id engine.Signal) {

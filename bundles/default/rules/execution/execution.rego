@@ -76,7 +76,7 @@ _harm_is_possible if {
 }
 
 _harmful_signals := {
-	"agent_unguarded", "broad_destructive", "container_host", "container_wipe", "database_destructive", "disk_write",
+	"agent_unguarded", "broad_destructive", "checked_code", "container_host", "container_wipe", "database_destructive", "disk_write",
 	"fork_bomb", "git_discard", "git_force_push", "git_history_rewrite", "guard_tampering", "infrastructure_delete",
 	"persistence_mechanism", "power_state", "publish", "remote_code", "reverse_shell", "tunnel",
 }

@@ -19,7 +19,7 @@ delete_broad if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.location in data.reviewer.places.roots
-	_goes_or_opens(e)
+	effects.gone(e)
 }
 
 # The workspace or a system directory is deleted as a whole.
@@ -30,10 +30,6 @@ delete_broad if {
 	e.location in data.reviewer.places.whole
 	_whole(e)
 }
-
-_goes_or_opens(e) if effects.gone(e)
-
-_goes_or_opens(e) if _opens(e)
 
 # Git keeps tracked files, and its own data.
 _whole(e) if {
@@ -51,14 +47,12 @@ _empty_folders(e) if {
 	e.reversibility == "R3"
 }
 
-_whole(e) if {
-	_opens(e)
-	e.location != "self"
-}
-
 _with_all(e) if e.recursive
 
-_with_all(e) if effects.displaced(e)
+_with_all(e) if {
+	effects.displaced(e)
+	not _renamed_each(e)
+}
 
 _with_all(e) if {
 	e.entry == "dir"
@@ -70,9 +64,9 @@ _discarded_here(e) if {
 	e.verb == "discard"
 }
 
-# The owner or the permissions of everything under it change.
-_opens(e) if {
-	e.kind == "file_write"
-	e.recursive
-	e.verb in {"chmod", "chown", "chgrp", "chattr", "setfacl"}
+# The files of a folder get other names and stay where they are.
+_renamed_each(e) if {
+	e.verb == "rename"
+	e.certainty == "glob"
+	e.location == "self"
 }

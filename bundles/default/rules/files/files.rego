@@ -170,7 +170,7 @@ delete_elsewhere if {
 #   decision: ask
 #   harm: loss
 #   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
-#   message: "The target that this deletes or overwrites is only known at run time: {target}."
+#   message: "The target that this deletes, moves or overwrites is only known at run time: {target}."
 #   remediation: "write the path out, or guard the variable (${name:?})"
 delete_unknown_target if {
 	"unknown_target" in input.facts
