@@ -20,6 +20,7 @@ const (
 	ControlAllowSession = "allow_session" // this exact call, until the session ends
 	ControlScope        = "scope"         // a path belongs to the session's scope
 	ControlUnscope      = "unscope"       // it no longer does
+	ControlLift         = "lift"          // a prohibition that a prompt said no longer holds: Control.Statement
 	ControlAbort        = "abort"         // the session ends permanently
 	ControlClose        = "close"         // an incident is closed: the id of its record is in Control.Record
 	ControlRestore      = "restore"       // files were restored to Control.Checkpoint
@@ -224,7 +225,7 @@ type Open struct {
 
 // Control is a person's choice.
 type Control struct {
-	Do     string `json:"do"`             // stop, resume, abort, allow_once, allow_session, scope, unscope, close, restore, approve, deny, key, used, or an act that concerns the machine
+	Do     string `json:"do"`             // stop, resume, abort, allow_once, allow_session, scope, unscope, lift, close, restore, approve, deny, key, used, or an act that concerns the machine
 	Mode   string `json:"mode,omitempty"` // resume: limits or supervise; absent: as before the stop
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`     // user, as far as the system knows
@@ -233,6 +234,8 @@ type Control struct {
 	Print  string `json:"print,omitempty"`  // allow_*: its fingerprint: the same tool with the same arguments
 	CWD    string `json:"cwd,omitempty"`    // allow_*: the working directory in which the permission applies
 	Path   string `json:"path,omitempty"`   // scope, unscope: as Effect.Short spells it
+
+	Statement *Statement `json:"statement,omitempty"` // lift: the prohibition
 
 	Checkpoint string `json:"checkpoint,omitempty"` // restore: id of the checkpoint to which files were restored
 	Undo       string `json:"undo,omitempty"`       // restore: id of the checkpoint that undoes it

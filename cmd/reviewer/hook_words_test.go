@@ -170,19 +170,19 @@ func TestWordsThatForbid(t *testing.T) {
 	home.do(t, "4", noted(lift))
 	state := home.state(t, "s1")
 	var kinds []string
-	for _, c := range state.Goals.Constraints {
-		kinds = append(kinds, string(c.Kind)+" "+c.What)
+	for _, c := range state.Goals.Forbidden {
+		kinds = append(kinds, c.Act+" "+strings.Join(c.Objects, " "))
 	}
-	if want := []string{"leave shop.txt", "no_delete "}; !slices.Equal(kinds, want) {
-		t.Errorf("constraints %q, want %q", kinds, want)
+	if want := []string{"change shop.txt", "delete "}; !slices.Equal(kinds, want) {
+		t.Errorf("prohibitions %q, want %q", kinds, want)
 	}
 	if slices.ContainsFunc(state.Goals.Names, func(n string) bool { return strings.Contains(n, "billing") }) ||
 		slices.Contains(state.Goals.Intents, engine.IntentFix) {
 		t.Errorf("names %q, intents %q", state.Goals.Names, state.Goals.Intents)
 	}
 	home.do(t, "5", typedText("Yes, you can change shop.txt again."))
-	if n := len(home.state(t, "s1").Goals.Constraints); n != 1 {
-		t.Errorf("%d constraints after the person lifted one", n)
+	if n := len(home.state(t, "s1").Goals.Forbidden); n != 1 {
+		t.Errorf("%d prohibitions after the person lifted one", n)
 	}
 }
 

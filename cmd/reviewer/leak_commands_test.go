@@ -145,6 +145,7 @@ func reports() map[string][]string {
 		"notify list":            {"notify list", "notify list -f json"},
 		"notify test":            {"notify test", "notify test TEXT"},
 		"session list":           {"session list", "session list -f json", "session list --since TEXT", "session list --workspace TEXT"},
+		"session says":           {"session says ID", "session says ID -f json", "session says ID --lift 1", "session says TEXT"},
 		"session scope":          {"session scope ID", "session scope ID -f json", "session scope ID --add TEXT", "session scope TEXT"},
 		"session show":           {"session show ID", "session show ID -f json", "session show ID --agent TEXT", "session show TEXT"},
 		"session mine":           {"session mine ID", "session mine TEXT"},

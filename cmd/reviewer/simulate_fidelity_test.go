@@ -137,7 +137,7 @@ func TestFidelity(t *testing.T) {
 	c := chronicles(t, home, calls)
 	seen := happened(t, c.store)
 	happens := []string{
-		engine.ControlStop, engine.ControlResume, engine.ControlAllowOnce, engine.ControlAllowSession, engine.ControlScope, engine.ControlUnscope,
+		engine.ControlStop, engine.ControlResume, engine.ControlAllowOnce, engine.ControlAllowSession, engine.ControlScope, engine.ControlUnscope, engine.ControlLift,
 		"duplicate", "the clock went back", "sub-agent", "findings", "detected", "rewritten", "degraded", "a person's answer",
 		"allow", "warn", "modify", "ask", "block", "keyframe", "policy changed in the session", "purged",
 	}

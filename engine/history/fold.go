@@ -118,6 +118,10 @@ func (h *State) foldControl(r *engine.Record) {
 		h.Restored = true
 	case engine.ControlAllowOnce, engine.ControlAllowSession:
 		h.foldAllow(r)
+	case engine.ControlLift:
+		if r.Control.Statement != nil {
+			h.Goals.drop(*r.Control.Statement)
+		}
 	case engine.ControlScope:
 		h.Goals.addScope(r.Control.Path)
 	case engine.ControlUnscope:

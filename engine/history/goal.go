@@ -309,6 +309,11 @@ func within(objects, list []string) bool {
 	return !slices.ContainsFunc(objects, func(o string) bool { return !slices.Contains(list, o) })
 }
 
+// drop ends one prohibition.
+func (s *goalState) drop(n engine.Statement) {
+	s.Forbidden = slices.DeleteFunc(s.Forbidden, func(f heldStatement) bool { return f.Same(n) })
+}
+
 func overlap(a, b []string) bool {
 	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
@@ -334,12 +339,18 @@ func (s *goalState) settle(pre int64, ran bool) {
 	}
 }
 
+// Said is a statement of a prompt that holds.
+type Said struct {
+	Prompt int64 `json:"prompt"` // number of the prompt in the session
+	engine.Statement
+}
+
 // Statements lists what people forbade, ordered and permitted, as far as it holds.
-func (s *goalState) Statements() []engine.Statement {
-	list := []engine.Statement{}
+func (s *goalState) Statements() []Said {
+	list := []Said{}
 	for _, held := range slices.Concat(s.Forbidden, s.Permitted) {
 		if held.Used == 0 {
-			list = append(list, held.Statement)
+			list = append(list, Said{held.Prompt, held.Statement})
 		}
 	}
 	return list

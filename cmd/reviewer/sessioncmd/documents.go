@@ -10,6 +10,7 @@ func Documents() []cli.Document {
 		{Command: "session list", Title: "the sessions", Of: listedSession{}, List: "sessions"},
 		{Command: "session show", Title: "what happened in a session", Of: shownDocument{}},
 		{Command: "session scope", Title: "the scope of a session", Of: scopeDocument{}},
+		{Command: "session says", Title: "what the prompts of a session forbid and permit", Of: saidDocument{}},
 		{Command: "session stop", Title: "whether the session is stopped", Of: stoppedDocument{}},
 		{Command: "session resume", Title: "whether the session is stopped", Of: stoppedDocument{}},
 		{Command: "session rollback", Title: "whether the session was rolled back", Of: rollbackDocument{}},

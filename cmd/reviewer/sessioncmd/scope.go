@@ -56,11 +56,11 @@ func sessionScopeCommand(a *cli.App) *cobra.Command {
 
 // scopeDocument is a session's scope as JSON.
 type scopeDocument struct {
-	Session    string             `json:"session"`
-	Workspace  string             `json:"workspace"`
-	Added      []string           `json:"added"`      // by a person, by command
-	Named      []string           `json:"named"`      // in prompts
-	Statements []engine.Statement `json:"statements"` // what prompts forbid, order and permit, as far as it holds
+	Session    string         `json:"session"`
+	Workspace  string         `json:"workspace"`
+	Added      []string       `json:"added"`      // by a person, by command
+	Named      []string       `json:"named"`      // in prompts
+	Statements []history.Said `json:"statements"` // what prompts forbid, order and permit, as far as it holds
 }
 
 func showScope(w io.Writer, out *term.Output, store *audit.Store, s audit.Session) error {
@@ -81,7 +81,7 @@ func showScope(w io.Writer, out *term.Output, store *audit.Store, s audit.Sessio
 		fmt.Fprintf(w, "named      %s\n", term.OneLine(name, 400))
 	}
 	for _, s := range doc.Statements {
-		fmt.Fprintf(w, "%-9s  %s\n", s.Kind, term.OneLine(s.Act+term.After(" ", strings.Join(s.Objects, " "))+term.After(": ", s.Text), 400))
+		fmt.Fprintf(w, "%-9s  %s\n", s.Kind, term.OneLine(saidLine(s), 400))
 	}
 	return nil
 }

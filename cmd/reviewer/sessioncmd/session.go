@@ -17,6 +17,7 @@ func Command(a *cli.App) *cobra.Command {
 		Short:   "List and show sessions, set their scope, stop, resume, roll back and abort them",
 		Long:    "ID is a session's id or a prefix of it, a record's id as `reviewer denials` lists it, or last.",
 	}
-	return cli.Group(cmd, sessionListCommand(a), sessionShowCommand(a), sessionScopeCommand(a), sessionMineCommand(a), sessionStopCommand(a),
+	return cli.Group(cmd, sessionListCommand(a), sessionShowCommand(a), sessionScopeCommand(a), sessionSaysCommand(a),
+		sessionMineCommand(a), sessionStopCommand(a),
 		sessionResumeCommand(a), sessionRollbackCommand(a), sessionAbortCommand(a))
 }

@@ -58,6 +58,7 @@ type shownDocument struct {
 	listedSession
 	Labels   []engine.Label   `json:"labels"`           // of what was read
 	Scope    []string         `json:"scope"`            // paths that a person added
+	Said     []history.Said   `json:"statements"`       // what prompts forbid, order and permit, as far as it holds
 	Client   *engine.Client   `json:"client,omitempty"` // from which its events come
 	Written  map[string]int64 `json:"written"`          // paths that were written or deleted, by location
 	Timeline []*timelineEntry `json:"timeline"`
@@ -78,7 +79,7 @@ func showTimeline(a *cli.App, w io.Writer, out *term.Output, store *audit.Store,
 	moments := line.pick(shown)
 	facts := history.NewInput(&engine.Record{}, state, engine.View{}).Session
 	doc := shownDocument{listedSession{auditcmd.DocumentOf(s), s.Asked, s.Prompts, counts(s.Fired)}, facts.Labels,
-		facts.Scope, s.Client, facts.Written, moments}
+		facts.Scope, state.Goals.Statements(), s.Client, facts.Written, moments}
 	if out.Format == "json" {
 		return errors.Join(broken, term.WriteDocument(w, doc))
 	}
@@ -112,6 +113,9 @@ func printTimeline(a *cli.App, w io.Writer, out *term.Output, s audit.Session, d
 		if more != "" {
 			fmt.Fprintln(w, term.OneLine(more, width))
 		}
+	}
+	for _, said := range doc.Said {
+		fmt.Fprintln(w, term.OneLine(string(said.Kind)+" "+saidLine(said), width))
 	}
 	if doc.Client != nil && doc.Client.Missing != "" {
 		fmt.Fprintln(w, term.OneLine("its client does not count as a person's: "+doc.Client.Missing, width))

@@ -42,10 +42,10 @@ type timelineEntry struct {
 
 // promptEntry is the contents of the log of a prompt.
 type promptEntry struct {
-	Bytes       int64               `json:"bytes"`
-	Intents     []engine.Intent     `json:"intents,omitempty"`
-	Names       []string            `json:"names,omitempty"`
-	Constraints []engine.Constraint `json:"constraints,omitempty"`
+	Bytes      int64              `json:"bytes"`
+	Intents    []engine.Intent    `json:"intents,omitempty"`
+	Names      []string           `json:"names,omitempty"`
+	Statements []engine.Statement `json:"statements,omitempty"`
 }
 
 // timeline collects the entries of a session from its records, in order.
@@ -227,7 +227,7 @@ func promptOf(r *engine.Record) *promptEntry {
 		p.Bytes = r.Event.Prompt.Bytes
 	}
 	if g := r.Event.Goal; g != nil {
-		p.Intents, p.Names, p.Constraints = g.Intents, g.Names, g.Constraints
+		p.Intents, p.Names, p.Statements = g.Intents, g.Names, g.Statements
 	}
 	return p
 }
@@ -297,8 +297,8 @@ func (p *promptEntry) text() string {
 			parts = append(parts, words[0]+words[1])
 		}
 	}
-	for _, c := range p.Constraints {
-		parts = append(parts, "says "+string(c.Kind)+term.After(" ", c.What))
+	for _, s := range p.Statements {
+		parts = append(parts, string(s.Kind)+" "+s.Act+term.After(" ", strings.Join(s.Objects, " ")))
 	}
 	return strings.Join(parts, "; ")
 }
