@@ -283,7 +283,8 @@ func ofRuns() []engine.Input {
 		func(in *engine.Input) { in.Action.Inherits = []engine.Inherited{{Path: "./a.py"}} },
 		func(in *engine.Input) { in.Session.Growing = []engine.Growth{{Resource: "files"}} },
 		func(in *engine.Input) { in.Goal.Known = true },
-		func(in *engine.Input) { in.Goal.Constraints = []engine.ConstraintFacts{{Kind: engine.ConstraintRead}} },
+		func(in *engine.Input) { in.Goal.Statements = []engine.StatementFacts{{Kind: engine.Forbids}} },
+		func(in *engine.Input) { in.Goal.Statements = []engine.StatementFacts{{Kind: engine.Orders}} },
 		func(in *engine.Input) { in.History.NewHosts = 1 },
 		func(in *engine.Input) {
 			in.Session.Written, in.Session.Elsewhere = map[string]int64{"inside": 9, "home": 2, "named": 4}, 2

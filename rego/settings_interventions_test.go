@@ -47,7 +47,8 @@ func interventionQuestions() []question {
 		reminded(func(q *question) { q.in.Goal.Intents = []engine.Intent{engine.IntentFix} }),
 		reminded(func(q *question) { q.in.Session.TasksDone, q.in.Session.TasksOpen = 1, 2 }),
 		reminded(func(q *question) {
-			q.in.Goal.Constraints = []engine.ConstraintFacts{{Kind: engine.ConstraintLeave, What: "billing/", Later: []engine.Intent{}}}
+			q.in.Goal.Statements = []engine.StatementFacts{{Kind: engine.Forbids, Act: "delete", Objects: []string{"billing/"},
+				Later: []engine.Intent{}}}
 		}),
 		about(issue, past(soft(2000), soft(1800), soft(1600), soft(1400), soft(1200), soft(1000), soft(800), soft(600), soft(400), soft(200))),
 		about("resource_spiral"), about("resource_spiral", grows(1.3)), about("resource_spiral", grows(1.6)), about("resource_spiral", grows(2.5)),

@@ -134,7 +134,13 @@ func combined() []question {
 		ask(effect(engine.EffectFileWrite, func(e *engine.Effect) { e.Class = engine.ClassStartup })),
 		ask(effect(engine.EffectFileWrite, func(e *engine.Effect) { e.Verb, e.Git, e.Lost = "truncate", "untracked", 50 })),
 		ask(effect(engine.EffectFileWrite, nil), withFact(engine.FactConstrained), func(q *question) {
-			q.in.Goal.Constraints = []engine.ConstraintFacts{{Kind: engine.ConstraintRead, Touched: true, Later: []engine.Intent{engine.IntentFix}}}
+			q.in.Goal.Statements = []engine.StatementFacts{{Kind: engine.Forbids, Act: "change", Touched: true, Changes: true,
+				Later: []engine.Intent{engine.IntentFix}}}
+		}),
+		ask(effect(engine.EffectProcess, func(e *engine.Effect) {
+			e.Verb, e.Target, e.Short, e.Location = "exec", "git", "", ""
+		}), withFact(engine.FactConstrained), func(q *question) {
+			q.in.Goal.Statements = []engine.StatementFacts{{Kind: engine.Forbids, Act: "run", Touched: true, Later: []engine.Intent{}}}
 		}),
 	}
 }
@@ -467,7 +473,7 @@ func otherLists() map[string][]any {
 		"databases.block": {"truncate"}, "markers.production": {"live"}, "markers.test": {},
 		"risk.failed_similar": {0.0, 0.5, 0.5, 0.5}, "side_effects.names": {"0", "1", "2", "3", "4"},
 		"workspace.allowed": {"~/notes"}, "workspace.denied": {}, "workspace.given": {}, "prefilter.types": {}, "prefilter.locations": {}, "packages.sources": {"example.com"},
-		"goals.harmless": {"deploy"}, "goals.resumes": {}, "goals.disproportionate": {},
+		"goals.harmless": {"deploy"}, "goals.resumes": {}, "goals.runs.without": {}, "goals.disproportionate": {},
 		"patterns.composites":              {map[string]any{"of": []any{"repetitive_errors", "exploration_wandering"}, "factor": 3.0}},
 		"rationality.alignment.kinds.read": {}, "rationality.alignment.kinds.explain": {}, "rationality.alignment.kinds.fix": {},
 		"rationality.alignment.kinds.add": {}, "rationality.alignment.kinds.refactor": {}, "rationality.alignment.kinds.test": {},
