@@ -40,7 +40,7 @@ func TestAddedWordsOnlyForbid(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	more := 0
-	for range 500 {
+	for range 300 {
 		p := prompts[r.IntN(len(prompts))]
 		words := strings.Fields(strings.ToLower(p))
 		if len(words) == 0 {

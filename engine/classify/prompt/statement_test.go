@@ -243,7 +243,7 @@ func TestStatementsAreLinear(t *testing.T) {
 	for _, piece := range []string{
 		"Don't commit. Fix the test.\n\n", "no ", "please don't push and ", "src/a.go, ", "コミットしないで", "不要提交。", "it is, that, ", "before you ", "\"a\" ", "# x\n", "a\n",
 	} {
-		one, two := work(strings.Repeat(piece, 2000)), work(strings.Repeat(piece, 4000))
+		one, two := work(strings.Repeat(piece, 300)), work(strings.Repeat(piece, 600))
 		if two > 2.5*one+1000 {
 			t.Errorf("%q: %v, and %v for twice as much", piece, one, two)
 		}
