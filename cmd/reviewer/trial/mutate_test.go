@@ -16,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/mutate"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
