@@ -180,6 +180,8 @@ type Command struct {
 	// Where the command comes from (sh-c, eval, heredoc, pipe, base64, xargs, find-exec, script, …),
 	// outermost first.
 	Via []string `json:"via,omitempty"`
+	// No row says what the command does: the program has none, or its row does not name the subcommand.
+	Unlisted bool `json:"unlisted,omitempty"`
 }
 
 // Has reports whether one of the options is given, and not with a value that switches it off.

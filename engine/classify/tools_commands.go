@@ -189,6 +189,7 @@ func (t *translation) raw(v any) {
 // option handles an argument that has the name of an option: force, auto_approve.
 func (t *translation) option(key string, v any) {
 	name := "--" + strings.Join(operation.NameParts(key), "-")
+	plain := name
 	if other, ok := t.r.pairOf(toolOptions, strings.Join(operation.NameParts(key), "")); ok {
 		name = other
 	}
@@ -196,6 +197,9 @@ func (t *translation) option(key string, v any) {
 	case bool:
 		if v {
 			t.options = append(t.options, strings.TrimSuffix(name, "$"))
+			if name != plain { // the other name may be that of an option with a value: volumes
+				t.options = append(t.options, plain)
+			}
 		}
 	case map[string]any:
 		t.raw(v)

@@ -200,8 +200,8 @@ func convert(c *shell.Call) {
 	if in := c.Shell.Frame.Stdin; in != nil && to.Text != "" {
 		c.Shell.Store(to, *in, false)
 	}
-	block, _ := byteCount(is["bs"].Text)
-	count, counted := byteCount(is["count"].Text)
+	block, _ := abstract.ByteCount(is["bs"].Text)
+	count, counted := abstract.ByteCount(is["count"].Text)
 	c.WritesAs(abstract.RawEffect{Verb: "write", Bytes: product(block, count)}, to)
 	if from.Is("/dev/zero", "/dev/urandom", "/dev/random") && !counted && to.Text != "" {
 		c.Unbounded("write", to)

@@ -63,6 +63,7 @@ func runProgram(c *shell.Call) shell.Outcome {
 	}
 	c.Opts = options.Parse(slices.Concat(preset, c.Args), grammar(c, k.Program))
 	c.Record()
+	c.NoRow = !c.Known && !c.Local() && len(k.Hops) == 0
 	does(c, k)
 	notes(c)
 	if k.Converted {

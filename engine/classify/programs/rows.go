@@ -197,11 +197,13 @@ func (r *rowReader) cases(p rows.Program) {
 		}
 		if r.shows(p, one) {
 			r.Call.Process()
-		} else {
-			r.steps(one)
+			return
 		}
+		r.NoRow = others(p, one) && len(r.operands) == len(r.Opts.Operands) // and not in the row of a subcommand
+		r.steps(one)
 		return
 	}
+	r.NoRow = r.NoRow || p.Go+p.Language == "" && len(p.Cases)+len(p.Subcommands) > 0
 	switch {
 	case p.Go != "":
 		r.calls(p.Go)
@@ -210,16 +212,19 @@ func (r *rowReader) cases(p rows.Program) {
 	}
 }
 
+// others reports whether a case is for all operations that the row does not name.
+func others(p rows.Program, c rows.Case) bool {
+	names := func(other rows.Case) bool { return other.Sub+other.Means != "" }
+	return c.Always() && (len(p.Subcommands) > 0 || slices.ContainsFunc(p.Cases, names))
+}
+
 // shows reports whether the verb of a call only shows something, although the case that applies, which is
 // for all operations that the row does not name, says that they change something. What the guard allows,
 // its row names.
 func (r *rowReader) shows(p rows.Program, c rows.Case) bool {
-	if !c.Always() || onlyReads(c) || len(r.operands) == 0 || !listed(r.Call, "shows", r.operands[0].Text) {
-		return false
-	}
 	guards := func(s rows.Step) bool { return rows.Has(s.Signal, string(engine.SignalGuardTamper)) }
-	return !slices.ContainsFunc(c.Do, guards) &&
-		slices.ContainsFunc(p.Cases, func(other rows.Case) bool { return other.Sub+other.Means != "" })
+	return others(p, c) && !onlyReads(c) && len(r.operands) > 0 && listed(r.Call, "shows", r.operands[0].Text) &&
+		!slices.ContainsFunc(c.Do, guards)
 }
 
 // calls runs the function that a row names, with the words after its name. Without it

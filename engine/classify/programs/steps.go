@@ -173,7 +173,7 @@ func (r *rowReader) sized(e abstract.RawEffect, selector string) abstract.RawEff
 	if selector == "" {
 		return e
 	}
-	n, known := byteCount(strings.TrimPrefix(lastOf(r.selected(selector)).Text, "+"))
+	n, known := abstract.ByteCount(strings.TrimPrefix(lastOf(r.selected(selector)).Text, "+"))
 	e.Bytes = n
 	if known && e.Verb == "truncate" {
 		e.Leaves = n + 1

@@ -24,6 +24,7 @@ type Call struct {
 	Subs    []string     // subcommands that the program's function found
 	Words   []string     // words that a row passes to the function that it names
 	Known   bool         // the program is in the tables
+	NoRow   bool         // no row says what the call does
 	Service abstract.Arg // the service that the program connects to, by its row
 	Index   int
 	Out     abstract.Arg
@@ -336,7 +337,7 @@ func (c *Call) Finish() {
 	}
 	o := &c.Shell.Out.Origins[c.Index]
 	o.Subs, o.Flags, o.Operands, o.Known, o.Complete = c.Subs, flags, operands, c.Known, true
-	e.Sub, e.Flags = c.Subs, options.TextsOf(flags)
+	e.Sub, e.Flags, e.Unlisted = c.Subs, options.TextsOf(flags), c.NoRow
 	if names := c.Opts.Names(); c.Opts.Parsed && !slices.Equal(names, engine.OptionWords(e.Flags)) {
 		e.Options = names
 	}
