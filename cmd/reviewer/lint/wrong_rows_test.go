@@ -72,7 +72,7 @@ var wrongRows = []wrong{
 	{"detector that misses its example", "detectors/a.yaml", "- id: x.y\n  title: X\n  pattern: 'a'\n  examples: {match: [c], no_match: [b]}\n", `detectors/a.yaml:4:22: detector x.y does not match this example`},
 	{"manifest with another root", ".manifest", `{"roots": ["policies/team"]}`, `.manifest:1:2: roots are ["policies/team"]; a bundle of the user layer has the single root "policies/user"`},
 	{"manifest with an unknown key", ".manifest", `{"rots": []}`, `.manifest:1:2: unknown key "rots"; did you mean "roots"?`},
-	{"a file that nobody reads", "notes.yaml", "a: 1\n", `notes.yaml: nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, and in YAML files under rules/, patterns/, access/, detectors/ and, for rows, programs/, places/, tokens/, tools/, words/`},
+	{"a file that nobody reads", "notes.yaml", "a: 1\n", `notes.yaml: nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, definitions.yaml, and in YAML files under rules/, patterns/, access/, detectors/ and, for rows, programs/, places/, tokens/, tools/, words/`},
 	{"a rule that nobody reads", "rules/.a.yaml", "- id: x\n", `warning rules/.a.yaml: this file is not read: it is hidden, or its name does not end in .yaml, .yml, .json or .rego`},
 	{"an empty file", "rules/a.yaml", "", `rules/a.yaml: the file is empty; add content or delete it`},
 	{"data outside the root", "other/data.yaml", "a: 1\n", `other/data.yaml: data: "other" is outside the root "policies/user" of the user layer`},
