@@ -123,6 +123,7 @@ const maxNames = 5
 func (i *linter) list(e ast.Expr) {
 	if isCall(e, operators.In) {
 		c := comparison{schema: i.types, ast: i.ast, items: map[string][]string{}}
+		visit(i.ast.Expr(), c.bind)
 		if known, _ := c.vocabulary(e.AsCall().Args()[0]); known != nil {
 			i.facts = append(i.facts, e.AsCall().Args()[1].ID())
 		}

@@ -63,6 +63,7 @@ func TestNoMistakes(t *testing.T) {
 		`action.commands.exists(c, c.has("-a", "--all") && "--context=prod" in c.flags && !("-x" in c.operands))`,
 		`action.commands.exists(c, c.has("-a") && c.flags.exists(f, f.startsWith("--context=")))`,
 		`action.commands.exists(c, c.name in ["a", "b", "c", "d", "e"])`,
+		`action.signals.exists(s, s in ["remote_code", "checked_code", "publish", "tunnel", "disk_write", "power_state"])`,
 		`action.effects.exists(e, e.location in ["inside", "self", "worktree", "temp", "beside", "notes", "null"])`,
 		`-1 < session.actions && session.actions >= 3 && session.actions <= 9`,
 	} {
