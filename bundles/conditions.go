@@ -195,6 +195,31 @@ func readConditions(file string, data []byte) (rows []Rule, broken []string, err
 	return p.rules, p.broken, err
 }
 
+// rowsInRego parses the rows in the METADATA of a file in Rego; it returns what readConditions does.
+func rowsInRego(file string, source []byte) (found []Rule, broken []string, err error) {
+	p := &ruleParser{rowParser: rowParser{file: file, seen: map[string]int{}}}
+	err = p.inRego(source, p.row)
+	return p.rules, p.broken, err
+}
+
+// EachRowInRego calls each for the rows in the METADATA of a file in Rego that has no errors. Lines and columns
+// of the nodes are those of the file.
+func EachRowInRego(source []byte, each func(row *yaml.Node)) {
+	p := &ruleParser{rowParser: rowParser{seen: map[string]int{}}}
+	_ = p.inRego(source, each) // reported when the bundle was read
+}
+
+func (p *ruleParser) inRego(source []byte, each func(row *yaml.Node)) (err error) {
+	for _, m := range metadataOf(source) {
+		err = p.parse(m.yaml, func(n *yaml.Node) {
+			if row := rowOf(n, m.id); row != nil {
+				each(row)
+			}
+		})
+	}
+	return err
+}
+
 // ruleParser reads the rules of one file.
 type ruleParser struct {
 	rowParser

@@ -17,30 +17,23 @@ var (
 	ruleName      = engine.Regexp(`^([a-z][a-zA-Z0-9_]*) (if|:=)`)
 )
 
-// rowsInRego parses the rows in the METADATA of a file in Rego; it returns what readConditions does.
-func rowsInRego(file string, source []byte) (found []Rule, broken []string, err error) {
-	p := &ruleParser{rowParser: rowParser{file: file, seen: map[string]int{}}}
-	err = p.inRego(source, p.row)
-	return p.rules, p.broken, err
+// metadata is the METADATA of a rule, as YAML in the lines and columns of its file.
+type metadata struct {
+	id   *yaml.Node // the rule's name
+	yaml []byte
 }
 
-// EachRowInRego calls each for the rows in the METADATA of a file in Rego that has no errors. Lines and columns
-// of the nodes are those of the file.
-func EachRowInRego(source []byte, each func(row *yaml.Node)) {
-	p := &rowParser{seen: map[string]int{}}
-	_ = p.inRego(source, each) // reported when the bundle was read
-}
-
-func (p *rowParser) inRego(source []byte, each func(row *yaml.Node)) (err error) {
+// metadataOf returns the METADATA of the rules in a file of a family.
+func metadataOf(source []byte) []metadata {
 	if !familyPackage().Match(source) {
 		return nil
 	}
+	var all []metadata
 	lines := strings.Split(string(source), "\n")
 	for i := 0; i < len(lines); i++ {
 		if strings.TrimSpace(lines[i]) != "# METADATA" {
 			continue
 		}
-		// The comments as YAML, in their own lines and columns.
 		text := bytes.Repeat([]byte{'\n'}, i+1)
 		for i++; i < len(lines) && strings.HasPrefix(lines[i], "#"); i++ {
 			text = append(append(append(text, ' '), lines[i][1:]...), '\n')
@@ -49,15 +42,10 @@ func (p *rowParser) inRego(source []byte, each func(row *yaml.Node)) (err error)
 			break
 		}
 		if name := ruleName().FindStringSubmatch(lines[i]); name != nil {
-			id := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name[1], Line: i + 1, Column: 1}
-			err = p.parse(text, func(n *yaml.Node) {
-				if row := rowOf(n, id); row != nil {
-					each(row)
-				}
-			})
+			all = append(all, metadata{&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name[1], Line: i + 1, Column: 1}, text})
 		}
 	}
-	return err
+	return all
 }
 
 // rowOf makes a row of METADATA; nil: it contains none.
@@ -91,8 +79,10 @@ func linksOf(resources *yaml.Node) *yaml.Node {
 	list := *resources
 	list.Content = nil
 	for _, one := range resources.Content {
-		if ref := RowValues(one)["ref"]; one.Kind == yaml.MappingNode && ref != nil {
-			one = ref
+		for i := 0; one.Kind == yaml.MappingNode && i+1 < len(one.Content); i += 2 {
+			if one.Content[i].Value == "ref" {
+				one = one.Content[i+1]
+			}
 		}
 		list.Content = append(list.Content, one)
 	}

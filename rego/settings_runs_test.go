@@ -1,6 +1,10 @@
 package rego
 
-import "github.com/agent-reviewer/reviewer/engine"
+import (
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
 
 // runs are questions about how a run goes, and about what people asked for.
 func runs() []question {
@@ -37,4 +41,25 @@ func runs() []question {
 		}
 	}
 	return all
+}
+
+// The questions are answered at all, and in more than one way.
+func TestQuestions(t *testing.T) {
+	e, _ := shipped(t)
+	compiler, err := compileModules(e.Modules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[engine.Verdict]int{}
+	for i, d := range answers(t, compiler, e.Data) {
+		if d.Decision == "" {
+			t.Errorf("question %d has no answer", i)
+		}
+		seen[d.Decision]++
+	}
+	for _, v := range []engine.Verdict{engine.Allow, engine.Warn, engine.Ask, engine.Block} {
+		if seen[v] == 0 {
+			t.Errorf("no answer is %s", v)
+		}
+	}
 }

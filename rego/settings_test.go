@@ -583,24 +583,3 @@ func reach(doc map[string]any, path string) (into map[string]any, key string) {
 	}
 	return doc, keys[len(keys)-1]
 }
-
-// The questions are answered at all, and in more than one way.
-func TestQuestions(t *testing.T) {
-	e, _ := shipped(t)
-	compiler, err := compileModules(e.Modules())
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[engine.Verdict]int{}
-	for i, d := range answers(t, compiler, e.Data) {
-		if d.Decision == "" {
-			t.Errorf("question %d has no answer", i)
-		}
-		seen[d.Decision]++
-	}
-	for _, v := range []engine.Verdict{engine.Allow, engine.Warn, engine.Ask, engine.Block} {
-		if seen[v] == 0 {
-			t.Errorf("no answer is %s", v)
-		}
-	}
-}

@@ -200,6 +200,8 @@ func (c *chronicle) scene(s *tale) {
 	case n < 10:
 		c.control(s, engine.Control{Do: []string{engine.ControlScope, engine.ControlUnscope}[c.random.IntN(2)], Path: "/srv/docs"})
 	case n < 11:
+		c.control(s, engine.Control{Do: engine.ControlLift, Statement: &engine.Statement{Kind: engine.Forbids, Act: "change"}})
+	case n < 12:
 		was := s.policy
 		s.policy = -1
 		c.call(s, c.event(s))

@@ -20,6 +20,7 @@ broken := [s | some s in _latest_first; _breaks(s)] if {
 # METADATA
 # title: Prohibitions that need a question, not a denial
 # description: The person wants to be asked, or the words do not say clearly whether they are about this call.
+# scope: document
 asks(s) if s.until in data.reviewer.goals.asks
 
 asks(s) if _unclear(s)
@@ -143,6 +144,7 @@ _about(s) if {
 
 # METADATA
 # title: The call does what a statement is about
+# scope: document
 does(s) if {
 	s.act == "change"
 	s.changes

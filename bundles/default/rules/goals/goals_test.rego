@@ -134,7 +134,7 @@ test_acts[name] if {
 # Later words: an order, a permission, work, and other words that revoke nothing.
 _after(statements) := given.call({"goal": {"known": true, "statements": statements}, "action": _commit})
 
-_order(patch) := object.union(object.union(_held("commit"), {"kind": "orders", "prompt": 2}), patch)
+_order(patch) := object.union_n([_held("commit"), {"kind": "orders", "prompt": 2}, patch])
 
 test_later_words[name] if {
 	some name, case in {
@@ -172,7 +172,7 @@ test_answers[name] if {
 		"a check left out": {"said": {"act": "skip_checks"}, "rule": {"id": "git_no_verify"}, "target": "4711", "want": true},
 	}
 	doc := given.call({
-		"goal": {"known": true, "statements": [object.union(object.union(_held("x"), {"kind": "orders"}), case.said)]},
+		"goal": {"known": true, "statements": [object.union_n([_held("x"), {"kind": "orders"}, case.said])]},
 		"action": {"effects": [{"kind": "process", "verb": "kill", "target": case.target, "certainty": "exact", "command": 0}]},
 	})
 	rule := object.union({"firm": false}, case.rule)
