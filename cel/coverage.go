@@ -105,7 +105,7 @@ func (h *Host) tracking() *language {
 	if err != nil {
 		return nil
 	}
-	return &language{env, l.types}
+	return &language{env, l.types, l.names}
 }
 
 func (l *language) watched(e *expression) *watched {

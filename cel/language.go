@@ -31,12 +31,13 @@ const (
 type language struct {
 	env   *cel.Env
 	types schema
+	names *Names
 }
 
 // newLanguage declares the variables and functions, and those names that some texts use, or all. The versions of the libraries are
 // pinned: a later one could interpret a shipped policy differently.
 func newLanguage(names *Names, texts []string) (*language, error) {
-	l := &language{types: newSchema()}
+	l := &language{types: newSchema(), names: names}
 	options := []cel.EnvOption{
 		cel.OptionalTypes(cel.OptionalTypesVersion(2)),
 		cel.CrossTypeNumericComparisons(true),
@@ -83,7 +84,7 @@ func (l *language) compile(e *expression) (*program, []*Error) {
 	if !e.wants(ast.OutputType()) {
 		return fail("cel.type", "expected %s, got %s", e.expected(), ast.OutputType())
 	}
-	cost, err := l.env.EstimateCost(ast, sizes{})
+	cost, err := l.env.EstimateCost(ast, sizes{l.names})
 	if err != nil {
 		return fail("cel.cost", "estimate cost: %v", err)
 	}

@@ -27,7 +27,7 @@ func NewRewordings(names *Names) (*Rewordings, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rewordings{&language{env, l.types}}, nil
+	return &Rewordings{&language{env, l.types, l.names}}, nil
 }
 
 // Of returns variants of an expression, by place; none if it does not compile. Each

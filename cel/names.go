@@ -64,8 +64,14 @@ func (n *Names) settings(texts []string) map[string]any {
 			continue
 		}
 		for _, match := range dataName().FindAllStringSubmatch(text, -1) {
-			if v, ok := n.setting(match[1]); ok {
-				found[match[1]] = v
+			name := match[1]
+			v, ok := n.setting(name)
+			if at := strings.LastIndexByte(name, '.'); !ok && at > 0 { // a method of a list, such as exists
+				name = name[:at]
+				v, ok = n.setting(name)
+			}
+			if ok {
+				found[name] = v
 			}
 		}
 	}

@@ -14,7 +14,9 @@ import (
 // and action share engine.MaxFacts bytes, and so do all strings in all items of
 // a list: a string in an item is assumed to be as long as it can be on average
 // when there are maxItems of them.
-type sizes struct{}
+type sizes struct {
+	names *Names // the settings, whose sizes are known
+}
 
 const (
 	maxItems = 256 // of a list or map of facts: an item takes at least 20 bytes of a record
@@ -34,8 +36,12 @@ func (sizes) EstimateCallCost(_, overload string, _ *cost.AstNode, _ []cost.AstN
 	return nil
 }
 
-// EstimateSize bounds the size of a value by its type and by the number of lists around it.
-func (sizes) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
+// EstimateSize bounds the size of a value by its type and by the number of lists around it. That of a setting is
+// known.
+func (s sizes) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
+	if most := s.setting(n.Path()); most > 0 {
+		return &cost.SizeEstimate{Min: 0, Max: most}
+	}
 	depth := 0
 	for _, step := range n.Path() {
 		if strings.HasPrefix(step, "@") {
@@ -53,4 +59,36 @@ func (sizes) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 		most /= [...]uint64{1, maxItems, maxItems * maxInner}[depth]
 	}
 	return &cost.SizeEstimate{Min: 0, Max: most}
+}
+
+// setting returns the size of a setting, or the largest of its items, by the path to it; 0: it is not one.
+func (s sizes) setting(path []string) uint64 {
+	if s.names == nil || len(path) == 0 {
+		return 0
+	}
+	of := path
+	item := strings.HasPrefix(path[len(path)-1], "@")
+	if item {
+		of = path[:len(path)-1]
+	}
+	name, is := strings.CutPrefix(strings.Join(of, "."), "data.")
+	if !is {
+		return 0
+	}
+	v, _ := s.names.setting(name)
+	list, isList := v.([]any)
+	switch text, isText := v.(string); {
+	case isText:
+		return uint64(len(text)) + 1
+	case !isList:
+		return 0
+	case !item:
+		return uint64(len(list)) + 1
+	}
+	longest := 0
+	for _, one := range list {
+		text, _ := one.(string)
+		longest = max(longest, len(text))
+	}
+	return uint64(longest) + 1
 }
