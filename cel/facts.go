@@ -17,7 +17,7 @@ import (
 // maxArguments is the number of words that has and sub take.
 const maxArguments = 8
 
-// factFunctions declares the functions of facts: c.has and c.sub of a command, reads of an effect,
+// factFunctions declares the functions of facts: c.has, c.sub and c.verb of a command, reads of an effect,
 // and under with several folders.
 func factFunctions(e *cel.Env) (*cel.Env, error) {
 	command, effect := cel.ObjectType("engine.Command"), cel.ObjectType("engine.Effect")
@@ -37,6 +37,11 @@ func factFunctions(e *cel.Env) (*cel.Env, error) {
 				return nil, err
 			}
 		}
+	}
+	listed := []*cel.Type{command, cel.ListType(cel.StringType), cel.IntType}
+	words := cel.MemberOverload("command_verb", listed, cel.IntType, cel.FunctionBinding(verb))
+	if e, err = declare(e, "verb", words, "command_verb", fixed); err != nil {
+		return nil, err
 	}
 	shows := cel.Overload("reads_effect", []*cel.Type{effect}, cel.BoolType, cel.UnaryBinding(reads))
 	if e, err = declare(e, "reads", shows, "reads_effect", fixed); err != nil {
@@ -58,13 +63,20 @@ func ofCommand(f func(c engine.Command, words []string) bool, values []ref.Val) 
 		}
 		words = append(words, string(s))
 	}
-	switch c := values[0].Value().(type) {
-	case engine.Command:
+	if c, ok := commandOf(values[0]); ok {
 		return types.Bool(f(c, words))
-	case *engine.Command:
-		return types.Bool(f(*c, words))
 	}
 	return types.MaybeNoSuchOverloadErr(values[0])
+}
+
+func commandOf(v ref.Val) (engine.Command, bool) {
+	switch c := v.Value().(type) {
+	case engine.Command:
+		return c, true
+	case *engine.Command:
+		return *c, true
+	}
+	return engine.Command{}, false
 }
 
 // subcommand reports whether the subcommands begin with these words; a word can be several: get|list.
@@ -75,6 +87,28 @@ func subcommand(c engine.Command, words []string) bool {
 		}
 	}
 	return true
+}
+
+// verb returns the place, from 1, of the first of a command's words after the program that is in a list, or a part
+// of which is: cache:flush, purge-queue. Only so many words are looked at. 0: none of them is.
+func verb(values ...ref.Val) ref.Val {
+	list, isList := values[1].(traits.Lister)
+	most, isNumber := values[2].(types.Int)
+	c, isCommand := commandOf(values[0])
+	if !isList || !isNumber || !isCommand {
+		return types.MaybeNoSuchOverloadErr(values[0])
+	}
+	for i, w := range slices.Concat(c.Sub, c.Operands) {
+		if i >= int(most) {
+			break
+		}
+		for _, part := range strings.FieldsFunc(strings.ToLower(w), func(r rune) bool { return strings.ContainsRune("-_:", r) }) {
+			if list.Contains(types.String(part)) == types.True {
+				return types.Int(i + 1)
+			}
+		}
+	}
+	return types.Int(0)
 }
 
 // reads reports whether an effect shows what is in a file, not only its name, size or date.

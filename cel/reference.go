@@ -29,6 +29,9 @@ func ourFunctions() []Function {
 			`domain("api.shop.example:443", "shop.example")`},
 		{"sub", "command.sub(word, …) bool", "The subcommands of the command begin with these words; get|list is one of several.",
 			`!action.commands.exists(c, c.sub("compose", "down|rm"))`},
+		{"verb", "command.verb(list, most) int", "Place, from 1, of the first word after the program that is in the list, or a part of which is " +
+			"(cache:flush); 0: none of the first words, of which so many are looked at.",
+			`!action.commands.exists(c, c.verb(["flush", "purge"], 3) > 0)`},
 		{"reads", "reads(effect) bool", "The effect shows what is in a file, not only its name, size or date.",
 			`!action.effects.exists(e, reads(e))`},
 	}

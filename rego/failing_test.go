@@ -346,3 +346,35 @@ func TestMisnamedRules(t *testing.T) {
 		}
 	}
 }
+
+// A rule of a family that fails is told apart from the others, though it is evaluated in another module.
+func TestFailingFamily(t *testing.T) {
+	h := compiled(t, map[string]string{
+		"base/a.rego":            entry,
+		"base/policy/fired.rego": strings.ReplaceAll(firedModule, "some id in fires", "some id in data.reviewer.firing.ids"),
+		"base/policy/firing.rego": `package reviewer.firing
+
+ids contains id if {
+	some family, id
+	data.reviewer.families[family][id] == true
+}`,
+		"base/rules/shop/shop.rego": `package reviewer.families.shop
+
+warns if input.agent == "main"
+
+asks if _number(input.agent) > 1
+
+blocks if input.agent == "other"
+
+_number(x) := to_number(x)`,
+	}, map[string]any{"reviewer": map[string]any{
+		"enforcement": "", "catalog": rows(map[string]string{"warns": "warn", "asks": "ask", "blocks": "block"}),
+	}, "policies": map[string]any{}})
+	d, err := h.Decide(context.Background(), &engine.Input{Agent: "main"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Enforced != engine.Ask || len(d.Errors) != 1 || d.Errors[0].Rule != "asks" {
+		t.Errorf("%s, %+v; want ask, since asks failed", d.Enforced, d.Errors)
+	}
+}

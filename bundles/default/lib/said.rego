@@ -69,9 +69,14 @@ uses contains s.act if {
 
 # METADATA
 # title: A sentence of the person, as a denial quotes it
-quote(s) := sprintf("You said: \"%s\" (prompt %d)", [_short(s.text), s.prompt]) if {
+quote(s) := concat(" ", array.concat([sprintf("You said: \"%s\"", [_short(s.text)])], _number(s))) if {
 	s.text
-} else := sprintf("You said so in prompt %d", [s.prompt])
+} else := concat(" ", array.concat(["You said so"], _number(s)))
+
+# A text that nobody typed can forbid too, and has no number.
+_number(s) := [sprintf("(prompt %d)", [s.prompt])] if {
+	s.prompt > 0
+} else := []
 
 # METADATA
 # title: The act of a statement, in words
@@ -205,25 +210,37 @@ _unclear(s) if {
 	s.act in data.reviewer.goals.implicit
 	s.objects
 	not _about(s)
-	some c in input.action.commands
+	some i, c in input.action.commands
 	some begin in data.reviewer.goals.acts[s.act].commands
 	_begins(c, begin)
+	_acting(i)
 	count(object.get(c, "operands", [])) < 2
 }
 
 # What belongs to an act by the setting goals.acts: commands by their first words, signals, effects, flags
 # and words of a command, and words in the name of a tool.
 _acts(act) if {
-	some c in input.action.commands
+	some i, c in input.action.commands
 	some begin in data.reviewer.goals.acts[act].commands
 	_begins(c, begin)
+	_acting(i)
 }
 
 _acts(act) if {
-	some c in input.action.commands
+	some i, c in input.action.commands
 	some begin in data.reviewer.goals.acts[act].with_operands
 	_begins(c, begin)
 	c.operands
+	_acting(i)
+}
+
+_acts(act) if {
+	some i, c in input.action.commands
+	some begin in data.reviewer.goals.acts[act].sends
+	_begins(c, begin)
+	some e in input.action.effects
+	e.command == i
+	e.egress
 }
 
 _acts(act) if {
@@ -239,10 +256,43 @@ _acts(act) if {
 }
 
 _acts(act) if {
-	some c in input.action.commands
-	some word in effects.arguments(c)
+	some i, c in input.action.commands
+	some word in array.concat([c.name], effects.arguments(c))
 	word in data.reviewer.goals.acts[act].words
+	_starts(i)
+	not _names_a_branch(c, word)
 }
+
+_names_a_branch(c, word) if {
+	c.name in data.reviewer.lists.version_control
+	not startswith(word, "-")
+}
+
+# A command that only reads, or only shows what it would do, is not the act.
+_acting(i) if {
+	some e in input.action.effects
+	e.command == i
+	not _asks(e)
+}
+
+_acting(_) if "not_understood" in input.facts
+
+_asks(e) if e.kind == "file_read"
+
+_asks(e) if {
+	e.kind == "network"
+	e.verb == "fetch"
+	not e.egress
+}
+
+_starts(i) if {
+	some e in input.action.effects
+	e.command == i
+	e.kind == "process"
+	e.verb == "exec"
+}
+
+_starts(_) if "not_understood" in input.facts
 
 _acts(act) if {
 	parts := regex.split(`[^a-z]+`, lower(regex.replace(input.event.tool, `([a-z])([A-Z])`, "${1}_$2")))

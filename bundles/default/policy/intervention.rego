@@ -529,7 +529,7 @@ _said := array.concat(
 )
 
 # In the person's own words, where they are kept.
-_words(s) := sprintf("\"%s\"", [s.text]) if {
+_words(s) := sprintf("\"%s\"", [trim_right(s.text, ".")]) if {
 	s.text
 } else := filled(_forbidden(s), {"{what}": concat(", ", s.objects)}) if {
 	s.objects

@@ -208,7 +208,7 @@ test_factor[name] if {
 
 test_texts[name] if {
 	some name, case in {
-		"medium": {"strength": "medium", "want": `They also said: delete nothing (users/), delete nothing, not to commit, "Leave billing/ alone.".
+		"medium": {"strength": "medium", "want": `They also said: delete nothing (users/), delete nothing, not to commit, "Leave billing/ alone".
 `},
 		"light": {"strength": "light", "want": ""},
 	}

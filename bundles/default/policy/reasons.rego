@@ -251,11 +251,14 @@ _words := {
 	"{by}": _stop_by,
 }
 
-# What a person can still do. Nobody can allow what protects reviewer itself, or what
+# What a person can still do. What they forbade in a prompt they can allow in another. Nobody can allow what protects reviewer itself, or what
 # the organisation allows no exceptions to.
 _person := _texts.person_may_not if {
 	some r in _leading
 	r.firm
+} else := _texts.person_said if {
+	said.broken[0].prompt > 0
+	every r in _leading { r.harm == "forbidden" }
 } else := _texts.person_may
 
 _template := _stopped_texts.agent if {

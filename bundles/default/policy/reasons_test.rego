@@ -9,7 +9,7 @@ _messages := {
 	"first_time": "first of its kind", "allowed": "All rules passed.",
 	"denial": "DENIED {reason}|{rule}|{alternative}|{id}", "question": "ASKED {reason}|{rule}|{alternative}|{id}",
 	"warning": "WARNED {reason}|{rule}|{alternative}|{id}", "aborted": "ABORTED {reason}|{by}", "stop": "STOPPED {reason}|{by}|{id}", "no_alternative": "nothing safer",
-	"modified": "CHANGED {reason}|{rule}|{form}|{id}", "person_may": "a person may", "person_may_not": "nobody may",
+	"modified": "CHANGED {reason}|{rule}|{form}|{id}", "person_may": "a person may", "person_said": "the person may say so", "person_may_not": "nobody may",
 	"otherwise_question": "ASKED {reason}|{why}|{person}", "otherwise_denial": "DENIED {reason}|{why}|{person}",
 	"disabled": "switched off", "allowed_by_person": "{by} allowed this",
 }

@@ -70,7 +70,10 @@ func showSaid(w io.Writer, out *term.Output, store *audit.Store, s audit.Session
 // saidLine is a statement without its kind.
 func saidLine(s history.Said) string {
 	line := s.Act + term.After(" ", strings.Join(s.Objects, " ")) + term.After(", until ", s.Until)
-	return line + fmt.Sprintf(" (prompt %d)", s.Prompt) + term.After(": ", s.Text)
+	if s.Prompt > 0 { // else nobody typed it
+		line += fmt.Sprintf(" (prompt %d)", s.Prompt)
+	}
+	return line + term.After(": ", s.Text)
 }
 
 // liftSaid records that a person ends a prohibition.

@@ -90,7 +90,7 @@ func decidingDigest(t *testing.T, b *bundles.Bundle) string {
 	}
 	add(bundles.Normal(data))
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
-		if kind := bundles.FileKind(name); kind != bundles.RowsFile && kind != bundles.DetectorsFile && kind != bundles.AccessFile {
+		if kind := bundles.FileKind(name); kind != bundles.RowsFile && kind != bundles.DetectorsFile && kind != bundles.AccessFile && kind != bundles.Definitions {
 			continue
 		}
 		var doc any

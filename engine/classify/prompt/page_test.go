@@ -88,6 +88,7 @@ A person's prompt can forbid an act, order it, permit it, or lift what was forbi
 - "Ask me before", and an end that is not clear ("until the tests pass"), lead to a question instead of a denial.
 - "Go ahead" and "continue", and "yes" where the prompt says nothing else, lift only that the agent is to wait or to change
   nothing, and nothing that was forbidden with "never".
+- A command that only reads, and a dry run, is not the act: ` + "`grep deploy src` and `git push --dry-run`" + ` pass.
 - Quotations, logs, diffs and code are not read. What follows a heading or a line that ends with a colon, and long paragraphs,
   can forbid, but order and permit nothing.
 

@@ -96,7 +96,14 @@ _saying(act, patch, action) := _said(given.call({
 	"action": action,
 }))
 
-_runs(name, words) := {"commands": [object.union({"name": name}, words)]}
+_runs(name, words) := _does({"kind": "process", "verb": "exec", "target": name}, name, words)
+
+_does(effect, name, words) := {
+	"commands": [object.union({"name": name}, words)],
+	"effects": [object.union({"certainty": "exact", "command": 0}, effect)],
+}
+
+_push_tried := {"facts": [], "commands": [{"name": "git", "sub": ["push"], "flags": ["--dry-run"]}], "effects": []}
 
 _commit := _runs("git", {"sub": ["commit"], "flags": ["-m=x"]})
 
@@ -122,6 +129,20 @@ test_acts[name] if {
 		"a signal": {"got": _saying("privilege", {}, {"signals": ["privilege_elevation"]}), "want": {"goal_forbidden"}},
 		"an effect": {"got": _saying("process", {}, {"effects": [{"kind": "process", "verb": "kill", "target": "1", "command": 0}]}), "want": {"goal_forbidden"}},
 		"a word": {"got": _saying("migrate", {}, _runs("make", {"operands": ["migrate"]})), "want": {"goal_forbidden"}},
+		"a word that is read": {"got": _saying("migrate", {}, _does({"kind": "file_read", "target": "migrate"}, "cat", {"operands": ["migrate"]})), "want": set()},
+		"a word that is made": {"got": _saying("deploy", {}, _does({"kind": "file_write", "target": "deploy"}, "mkdir", {"operands": ["deploy"]})), "want": set()},
+		"a branch of that name": {"got": _saying("deploy", {}, _runs("git", {"sub": ["checkout"], "operands": ["deploy"]})), "want": set()},
+		"an option of git": {"got": _saying("skip_checks", {}, _runs("git", {"sub": ["rebase"], "flags": ["--no-verify"]})), "want": {"goal_forbidden"}},
+		"a dry run": {"got": _saying("push", {}, _push_tried), "want": set()},
+		"a state that is asked for": {
+			"got": _saying("deploy", {}, _does({"kind": "network", "verb": "fetch"}, "kubectl", {"sub": ["rollout"], "operands": ["status"]})),
+			"want": set(),
+		},
+		"copied here": {"got": _saying("deploy", {}, _does({"kind": "file_write"}, "rsync", {"operands": ["a", "b"]})), "want": set()},
+		"copied elsewhere": {
+			"got": _saying("deploy", {}, _does({"kind": "network", "verb": "send", "egress": true}, "rsync", {"operands": ["a", "web:b"]})),
+			"want": {"goal_forbidden"},
+		},
 		"operands needed": {"got": _saying("branch", {}, _runs("git", {"sub": ["branch"]})), "want": set()},
 		"operands there": {"got": _saying("branch", {}, _runs("git", {"sub": ["branch"], "operands": ["x"]})), "want": {"goal_forbidden"}},
 		"tests": {"got": _saying("run", {"objects": ["tests"], "touched": false}, object.union(_runs("npm", {"sub": ["test"]}), {"check": true})), "want": {"goal_forbidden"}},
