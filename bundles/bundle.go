@@ -24,7 +24,6 @@ import (
 
 	"golang.org/x/mod/sumdb/dirhash"
 
-	"github.com/agent-reviewer/reviewer/bundles/definitions"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
@@ -46,17 +45,18 @@ func Layers() []string { return []string{Base, Organisation, User, Project} }
 
 // Bundle is one layer's files, read and checked but not compiled.
 type Bundle struct {
-	Layer     string
-	Manifest  Manifest
-	Files     map[string][]byte // the effective files: what the digest covers
-	Digest    string            // Go's dirhash h1 over Files
-	Modules   map[string]string // path -> Rego source
-	Data      map[string]any    // the document formed by the data.yaml files
-	Rules     []Rule            // rows of rules/**.yaml and patterns/**.yaml
-	Access    []AccessList      // documents of access/**.yaml
-	Detectors []Detector        // rows of detectors/**.yaml
-	Rows      map[string][]byte // programs/**.yaml and others: rows, which are parsed when a call needs them
-	Settings  map[string]any    // settings.yaml; never in the base layer, whose settings are its data
+	Layer       string
+	Manifest    Manifest
+	Files       map[string][]byte // the effective files: what the digest covers
+	Digest      string            // Go's dirhash h1 over Files
+	Modules     map[string]string // path -> Rego source
+	Data        map[string]any    // the document formed by the data.yaml files
+	Rules       []Rule            // rows of rules/**.yaml and patterns/**.yaml
+	Access      []AccessList      // documents of access/**.yaml
+	Detectors   []Detector        // rows of detectors/**.yaml
+	Definitions []Definition      // of definitions.yaml
+	Rows        map[string][]byte // programs/**.yaml and others: rows, which are parsed when a call needs them
+	Settings    map[string]any    // settings.yaml; never in the base layer, whose settings are its data
 
 	shipped  bool              // embedded: compiled by the tests
 	repeated map[string][]byte // of an archive: rows that it contains a second time, for OPA
@@ -323,7 +323,7 @@ func FileKind(name string) string {
 		return AccessFile
 	case strings.HasPrefix(name, "detectors/"):
 		return DetectorsFile
-	case name == definitions.File:
+	case name == definitionsFile:
 		return Definitions
 	case slices.ContainsFunc(rows.Folders(), func(folder string) bool { return strings.HasPrefix(name, folder) }):
 		return RowsFile
@@ -352,8 +352,7 @@ func (b *Bundle) add(name string, content []byte, rules map[string]*parsedRules)
 		b.Detectors = append(b.Detectors, rows...)
 		return err
 	case Definitions:
-		_, err := definitions.Read(content)
-		return err
+		return b.addDefinitions(name, content)
 	case RowsFile:
 		b.Rows[name] = content
 		return nil

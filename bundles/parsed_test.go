@@ -35,6 +35,8 @@ func parse(t *testing.T, name string, content []byte) (parsed, bool) {
 		}
 	case DataFile:
 		p.Data, err = decodeYAML(name, content)
+	case Definitions:
+		p.Definitions, err = readDefinitions(name, content)
 	default:
 		return p, false
 	}
@@ -97,13 +99,18 @@ func TestParsedBefore(t *testing.T) {
 		if kept != known {
 			t.Errorf("%s: kept %v, known %v", name, kept, known)
 		}
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rule{}), cmp.AllowUnexported(Detector{})); diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rule{}, Definition{}), cmp.AllowUnexported(Detector{})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		for i, r := range want.Rules {
 			n++
 			if g := got.Rules[i]; g.file != r.file || !reflect.DeepEqual(g.find(), r.find()) {
 				t.Errorf("%s: rule %s is at other places", name, r.ID)
+			}
+		}
+		for i, d := range want.Definitions {
+			if g := got.Definitions[i]; g.Place("is", 1) != d.Place("is", 1) || g.file == "" {
+				t.Errorf("%s: definition %s is at another place", name, d.Name)
 			}
 		}
 	}

@@ -68,7 +68,7 @@ func kindOf(file, otherwise string) string {
 		return "data.value"
 	case SettingsFile:
 		return "settings.value"
-	case RulesFile, AccessFile, DetectorsFile:
+	case RulesFile, AccessFile, DetectorsFile, Definitions:
 		return "row.meaning"
 	case RowsFile:
 		return "facts.row"
@@ -104,14 +104,13 @@ type spots struct {
 
 // lateSpots are the positions of the rows of a file, which is parsed when they are needed.
 type lateSpots struct {
-	file    string
-	content []byte
-	once    sync.Once
-	rows    []Rule
+	parse func() []texts
+	once  sync.Once
+	rows  []texts
 }
 
 func (l *lateSpots) of(row int) *spots {
-	l.once.Do(func() { l.rows, _, _ = readConditions(l.file, l.content) })
+	l.once.Do(func() { l.rows = l.parse() })
 	return l.rows[row].spots
 }
 

@@ -19,6 +19,8 @@ func (b *Bundle) WithFile(name string, content []byte) (*Bundle, error) {
 	switch FileKind(name) {
 	case SettingsFile:
 		changed.Settings = one.Settings
+	case Definitions:
+		changed.Definitions = one.Definitions
 	case RegoFile:
 		changed.Modules = maps.Clone(b.Modules)
 		maps.Copy(changed.Modules, one.Modules)

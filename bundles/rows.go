@@ -81,7 +81,7 @@ func (p *rowParser) note(row *yaml.Node) texts {
 
 // conditionKeys lists the keys whose values are expressions, in which errors have
 // places.
-func conditionKeys() []string { return []string{"when", "measure", "confidence", "details"} }
+func conditionKeys() []string { return []string{"when", "measure", "confidence", "details", "is"} }
 
 // indent counts the spaces that a line of the file begins with.
 func (p *rowParser) indent(line int) int {

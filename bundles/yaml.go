@@ -107,10 +107,11 @@ func badKeys(name string, n *yaml.Node) []error {
 
 // parsed is what a file of the built-in policy is parsed to.
 type parsed struct {
-	Rules     []Rule
-	Detectors []Detector
-	Lines     []detectorLines
-	Data      map[string]any
+	Rules       []Rule
+	Detectors   []Detector
+	Lines       []detectorLines
+	Data        map[string]any
+	Definitions []Definition
 }
 
 // detectorLines are the lines of a detector, of its patterns and of its examples.
@@ -176,9 +177,27 @@ func parsedIn(files map[string]parsedFile, name string, content []byte) (parsed,
 	if err != nil {
 		return parsed{}, false
 	}
-	late := &lateSpots{file: name, content: content}
+	late := &lateSpots{parse: func() (all []texts) {
+		rules, _, _ := readConditions(name, content)
+		for _, r := range rules {
+			all = append(all, r.texts)
+		}
+		return all
+	}}
+	if len(p.Definitions) > 0 {
+		late.parse = func() (all []texts) {
+			definitions, _ := readDefinitions(name, content)
+			for _, d := range definitions {
+				all = append(all, d.texts)
+			}
+			return all
+		}
+	}
 	for i := range p.Rules {
 		p.Rules[i].texts = texts{file: name, late: late, row: i}
+	}
+	for i := range p.Definitions {
+		p.Definitions[i].texts = texts{file: name, late: late, row: i}
 	}
 	for i := range p.Detectors {
 		at, d := p.Lines[i], &p.Detectors[i]

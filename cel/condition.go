@@ -64,10 +64,14 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.Line == 0 {
-		return fmt.Sprintf("condition %s: %s: %s", e.ID, e.Part, e.Message)
+	of := "condition " + e.ID
+	if e.defines() {
+		of = e.ID
 	}
-	return fmt.Sprintf("condition %s: %s:%d:%d: %s", e.ID, e.Part, e.Line, e.Column, e.Message)
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s: %s", of, e.Part, e.Message)
+	}
+	return fmt.Sprintf("%s: %s:%d:%d: %s", of, e.Part, e.Line, e.Column, e.Message)
 }
 
 // join combines several errors into one; nil if there are none. errors.As finds the
@@ -78,6 +82,20 @@ func join(problems []*Error) error {
 		errs[i] = p
 	}
 	return errors.Join(errs...)
+}
+
+// Problems lists what an error of Compile consists of.
+func Problems(err error) (list []*Error) {
+	joined, _ := err.(interface{ Unwrap() []error })
+	if joined == nil {
+		return nil
+	}
+	for _, one := range joined.Unwrap() {
+		if p, ok := one.(*Error); ok {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // validate checks everything of a condition except its expressions.

@@ -113,6 +113,8 @@ func (e *expression) expected() string {
 		return "a bool (compare the value with something)"
 	case "details":
 		return "a string (such as string(n) + \" times\")"
+	case "is":
+		return e.want[0].String()
 	}
 	return "a number (such as size(list), or double(value))"
 }

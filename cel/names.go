@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // Names are what expressions can refer to besides the input. All conditions of a host share them.
@@ -45,9 +45,9 @@ func typeNamed(name string) *types.Type {
 }
 
 // dataName is how a condition names a setting.
-var dataName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\bdata\.([a-z_][a-z_0-9]*(?:\.[a-z_][a-z_0-9]*)*)`)
-})
+var dataName = engine.Regexp(`\bdata\.([a-z_][a-z_0-9]*(?:\.[a-z_][a-z_0-9]*)*)`)
+
+var definedName = engine.Regexp(`^[a-z][a-z_0-9]*$`)
 
 // settings returns the values of the settings that some texts name; of all if there are no texts.
 func (n *Names) settings(texts []string) map[string]any {
@@ -162,30 +162,40 @@ func (n *Names) validate(fields []string) (problems []*Error) {
 	if n == nil {
 		return nil
 	}
-	word := regexp.MustCompile(`^[a-z][a-z_0-9]*$`)
 	for i, d := range n.Definitions {
 		wrong := func(part, message string) {
-			problems = append(problems, &Error{ID: d.ID, Part: part, Code: "row.meaning", Message: message})
+			problems = append(problems, &Error{ID: DefinitionID(d.ID), Part: part, Code: "row.meaning", Message: message})
 		}
 		switch {
-		case !word.MatchString(d.ID):
-			wrong("id", "a definition's name consists of lower-case letters, digits and _, and begins with a letter")
+		case !definedName().MatchString(d.ID):
+			wrong("name", "a definition's name consists of lower-case letters, digits and _, and begins with a letter")
 		case slices.Contains(fields, d.ID) || d.ID == "data":
-			wrong("id", "is the name of a part of the input; give the definition another one")
+			wrong("name", "is the name of a part of the input; give the definition another one")
 		case slices.ContainsFunc(n.Definitions[:i], func(o Definition) bool { return o.ID == d.ID }):
-			wrong("id", "is already defined; give the definition another name")
+			wrong("name", "is already defined; give the definition another name")
 		}
 		if !slices.Contains(DefinitionTypes(), d.Type) {
 			wrong("type", "expected one of "+strings.Join(DefinitionTypes(), ", "))
 		}
-		for _, later := range n.Definitions[i:] {
-			if regexp.MustCompile(`\b` + regexp.QuoteMeta(later.ID) + `\b`).MatchString(d.Text) {
-				wrong("text", "uses "+later.ID+", which is not defined before it")
+		for _, used := range freeName().FindAllStringSubmatch(quotedText().ReplaceAllString(d.Text, "''"), -1) {
+			if slices.ContainsFunc(n.Definitions[i:], func(o Definition) bool { return o.ID == used[1] }) {
+				wrong("is", "uses "+used[1]+", which is not defined before it")
 			}
 		}
 	}
 	return problems
 }
+
+// freeName finds the names in an expression that are not fields of something else.
+var (
+	freeName   = engine.Regexp(`(?:^|[^.\w])([a-z]\w*)`)
+	quotedText = engine.Regexp(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`)
+)
+
+// DefinitionID is what errors call a definition: a rule may have the same id.
+func DefinitionID(name string) string { return "definition " + name }
+
+func (e *Error) defines() bool { return strings.HasPrefix(e.ID, DefinitionID("")) }
 
 // define makes the expressions of the definitions.
 func (h *Host) define(names *Names) {
@@ -194,7 +204,7 @@ func (h *Host) define(names *Names) {
 		return
 	}
 	for _, d := range names.Definitions {
-		h.definitions[d.ID] = h.expression(d.ID, "text", d.Text, typeNamed(d.Type))
+		h.definitions[d.ID] = h.expression(DefinitionID(d.ID), "is", d.Text, typeNamed(d.Type))
 	}
 }
 

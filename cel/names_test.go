@@ -62,7 +62,7 @@ func TestNamesRefused(t *testing.T) {
 		}
 	}
 	h := host(t, Condition{ID: "c", When: "a", Names: &Names{Definitions: []Definition{{"a", "bool", "size(action.paths)"}}}})
-	if problems := h.Check(); len(problems) != 1 || problems[0].ID != "a" {
+	if problems := h.Check(); len(problems) != 1 || problems[0].Error() != "definition a: is: expected bool, got int" {
 		t.Errorf("a definition of another type: %v, want a problem of a", problems)
 	}
 	h = host(t, Condition{ID: "c", When: `"x" in data.services.monay`, Names: names()})

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/catalogue"
 	"github.com/agent-reviewer/reviewer/bundles/diff"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/codes"
@@ -178,5 +179,5 @@ func rulesPage() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return bundles.RulesDoc(e.Catalogue()), nil
+	return catalogue.Markdown(catalogue.Of(e)), nil
 }

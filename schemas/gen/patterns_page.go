@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/catalogue"
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
@@ -80,7 +81,7 @@ func patternsPage() (string, error) {
 			continue
 		}
 		file, _, _ := r.Spot("id", 0, 0)
-		if name := bundles.FamilyOf(file); name != family {
+		if name := catalogue.FamilyOf(file); name != family {
 			family = name
 			fmt.Fprintf(&b, "\n## %s\n", family)
 		}
@@ -91,21 +92,21 @@ func patternsPage() (string, error) {
 
 // patternMarkdown returns a paragraph about the pattern, and a list of its properties.
 func patternMarkdown(r bundles.Rule) string {
-	text := fmt.Sprintf("\n### `%s`: %s\n\n", r.ID, bundles.PlainText(r.Title))
+	text := fmt.Sprintf("\n### `%s`: %s\n\n", r.ID, catalogue.PlainText(r.Title))
 	if r.Decision == "" {
 		text += "No verdict of its own."
 	} else {
 		text += "**" + r.Decision + "**."
 	}
 	if r.Description != "" {
-		text += " " + bundles.PlainText(r.Description)
+		text += " " + catalogue.PlainText(r.Description)
 	}
 	text += "\n\n"
 	for _, line := range [][2]string{
 		{"facts", codeText(strings.Join(r.Match.Facts, ", "))}, {"when", codeText(r.When)}, {"measure", codeText(r.Measure)},
-		{"threshold", steps(r)}, {"confidence", codeText(r.Confidence)}, {"message", bundles.PlainText(r.Message)},
-		{"safer", bundles.PlainText(r.Remediation)}, {"controls", bundles.PlainText(strings.Join(r.Tags, ", "))},
-		{"overridable by", strings.Join(r.Overridable, ", ")}, {"see", bundles.PlainText(strings.Join(r.References, ", "))},
+		{"threshold", steps(r)}, {"confidence", codeText(r.Confidence)}, {"message", catalogue.PlainText(r.Message)},
+		{"safer", catalogue.PlainText(r.Remediation)}, {"controls", catalogue.PlainText(strings.Join(r.Tags, ", "))},
+		{"overridable by", strings.Join(r.Overridable, ", ")}, {"see", catalogue.PlainText(strings.Join(r.References, ", "))},
 	} {
 		if line[1] != "" {
 			text += fmt.Sprintf("- %s: %s\n", line[0], line[1])

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/catalogue"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/spf13/cobra"
 )
@@ -94,20 +95,20 @@ func (a *App) settingKeys() []string {
 }
 
 func (a *App) ruleIDs() []string {
-	return a.ofRules(func(r bundles.Entry) string { return r.ID })
+	return a.ofRules(func(r catalogue.Entry) string { return r.ID })
 }
 
 func (a *App) families() []string {
-	return a.ofRules(func(r bundles.Entry) string { return r.Family })
+	return a.ofRules(func(r catalogue.Entry) string { return r.Family })
 }
 
-func (a *App) ofRules(word func(bundles.Entry) string) []string {
+func (a *App) ofRules(word func(catalogue.Entry) string) []string {
 	e, err := a.ShownPolicy(context.Background(), "")
 	if err != nil {
 		return nil
 	}
 	var words []string
-	for _, r := range e.Catalogue() {
+	for _, r := range catalogue.Of(e) {
 		words = append(words, word(r))
 	}
 	slices.Sort(words)

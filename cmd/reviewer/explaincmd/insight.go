@@ -13,6 +13,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
+	"github.com/agent-reviewer/reviewer/bundles/catalogue"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -150,7 +151,7 @@ func explanationOf(ctx context.Context, a *cli.App, e *bundles.Effective, p *rev
 // with a milder verdict.
 func (q *evaluator) saferThan(d *engine.Decision) []string {
 	milder := map[string]bool{}
-	for _, l := range q.effective.Catalogue() {
+	for _, l := range catalogue.Of(q.effective) {
 		for _, r := range d.Rules {
 			if r.ID == l.ID && r.Decision != d.Decision && (d.Intervention == nil || d.Intervention.Issue != r.ID) {
 				milder[l.Remediation] = true

@@ -155,6 +155,9 @@ func (p *policy) places() map[string]placer {
 				return l.Layer + "/" + file, line, col
 			}
 		}
+		for _, d := range l.Definitions {
+			all[cel.DefinitionID(d.Name)] = in(d.Spot)
+		}
 		for _, r := range l.Rules {
 			all[r.ID] = in(r.Spot)
 		}
@@ -188,10 +191,13 @@ func (p *policy) conditions() []cel.Cost {
 	}
 	host, err := cel.Compile(list)
 	if err != nil {
-		for _, e := range each[*cel.Error](err) {
+		for _, e := range cel.Problems(err) {
 			note(e)
 		}
 		list = slices.DeleteFunc(list, func(c cel.Condition) bool { return wrong[c.ID] })
+		names := *wiring.Names(p.effective.Layers, p.effective.Data)
+		names.Definitions = slices.DeleteFunc(names.Definitions, func(d cel.Definition) bool { return wrong[cel.DefinitionID(d.ID)] })
+		list = wiring.WithNames(list, &names)
 		if host, err = cel.Compile(list); err != nil {
 			return nil // duplicate ids, which are reported
 		}

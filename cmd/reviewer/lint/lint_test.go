@@ -91,7 +91,7 @@ func begins(got, want string) bool {
 // Every sixth mistake is made; each with REVIEWER_EVERY=1 (`make fidelity`).
 func TestWrong(t *testing.T) {
 	count := sweep.Count(t, "mistakes")
-	for _, table := range [][]wrong{wrongRego, wrongCEL, wrongRows, wrongCases} {
+	for _, table := range [][]wrong{wrongRego, wrongCEL, wrongDefinitions, wrongRows, wrongCases} {
 		for i, w := range table {
 			if !sweep.Has(i, 6) {
 				continue

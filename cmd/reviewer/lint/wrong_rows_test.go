@@ -30,6 +30,21 @@ var wrongCEL = []wrong{
 	{"CEL of an access rule", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: deny, when: 'action.intnt == \"x\"'}\n", `access/a.yaml:3:42: unknown field "intnt"; did you mean "intent"?`},
 }
 
+var wrongDefinitions = []wrong{
+	{"a definition that is not YAML", "definitions.yaml", "a: [b\n", `definitions.yaml:1:4: this [ is not closed; write ] at its end`},
+	{"a definition of no known type", "definitions.yaml", "a:\n  type: number\n  is: phase\n", `definitions.yaml:2:9: type: unknown word "number"; expected one of bool, int, double, string, list`},
+	{"a definition without its expression", "definitions.yaml", "a:\n  type: bool\n", `definitions.yaml:2:3: definition a: is is missing`},
+	{"a definition with an unknown key", "definitions.yaml", "a: {type: bool, is: 'true', iz: x}\n", `definitions.yaml:1:29: unknown key "iz"; did you mean "is"?`},
+	{"a definition twice", "definitions.yaml", "a: {type: bool, is: 'true'}\na: {type: bool, is: 'true'}\n", `definitions.yaml:2:1: the key a is already set on line 1; keep one of the two`},
+	{"a definition of the layer below", "definitions.yaml", "waiting:\n  type: bool\n  is: phase == \"pre\"\n", `definitions.yaml:1:1: is already defined; give the definition another name`},
+	{"a definition with the name of an input", "definitions.yaml", "action:\n  type: bool\n  is: phase == \"pre\"\n", `definitions.yaml:1:1: is the name of a part of the input; give the definition another one`},
+	{"a definition with a capital letter", "definitions.yaml", "Waits:\n  type: bool\n  is: phase == \"pre\"\n", `definitions.yaml:1:1: a definition's name consists of lower-case letters, digits and _, and begins with a letter`},
+	{"a misspelt name in a definition", "definitions.yaml", "waits:\n  type: bool\n  is: |\n    phase == \"pre\" &&\n      acton.name == \"x\"\n", `definitions.yaml:5:7: unknown name "acton"; did you mean "action"?`},
+	{"a definition of another type than it says", "definitions.yaml", "waits:\n  type: bool\n  is: size(action.paths)\n", `definitions.yaml:3:7: expected bool, got int`},
+	{"a definition of itself", "definitions.yaml", "waits:\n  type: bool\n  is: '!waits'\n", `definitions.yaml:3:8: uses waits, which is not defined before it`},
+	{"a definition before what it uses", "definitions.yaml", "tries: {type: bool, is: waits}\nwaits: {type: bool, is: 'phase == \"pre\"'}\n", `definitions.yaml:1:25: uses waits, which is not defined before it`},
+}
+
 var wrongRows = []wrong{
 	{"a harm of a rule that allows", "rules/a.yaml", "- id: mine\n  severity: high\n  decision: allow\n  harm: loss\n  when: phase == \"pre\"\n", `rules/a.yaml:4:9: rule mine names a harm, but only a rule whose decision is warn, modify, ask or block may have one`},
 	{"a harm of a finding", "rules/a.yaml", "- id: mine\n  severity: high\n  harm: loss\n  when: phase == \"pre\"\n", `rules/a.yaml:3:9: rule mine names a harm, but only a rule whose decision is warn, modify, ask or block may have one`},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
+	"github.com/agent-reviewer/reviewer/bundles/catalogue"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/configcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -188,7 +189,7 @@ func unenforced(e *bundles.Effective) []effectiveRule {
 		own[r.ID] = r.Enforcement
 	}
 	var list []effectiveRule
-	for _, entry := range e.Catalogue() {
+	for _, entry := range catalogue.Of(e) {
 		if entry.Enforcement == "enforce" {
 			continue
 		}
@@ -207,14 +208,14 @@ func unenforced(e *bundles.Effective) []effectiveRule {
 const rowItself = "its row"
 
 // softenedBy names the setting that limits a rule.
-func softenedBy(e *bundles.Effective, r bundles.Entry, own string) string {
+func softenedBy(e *bundles.Effective, r catalogue.Entry, own string) string {
 	mode := e.Settings.Rules.Enforcement[r.ID]
 	switch {
-	case r.Enforcement == bundles.Off && !e.Settings.Enabled:
+	case r.Enforcement == catalogue.Off && !e.Settings.Enabled:
 		return "enabled"
-	case r.Enforcement == bundles.Off && slices.Contains(e.Settings.Rules.Disabled, r.ID):
+	case r.Enforcement == catalogue.Off && slices.Contains(e.Settings.Rules.Disabled, r.ID):
 		return "rules.disabled"
-	case r.Enforcement == bundles.Off:
+	case r.Enforcement == catalogue.Off:
 		return "rules.builtin"
 	case mode == r.Enforcement:
 		return "rules.enforcement." + r.ID

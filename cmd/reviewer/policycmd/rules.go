@@ -12,6 +12,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
+	"github.com/agent-reviewer/reviewer/bundles/catalogue"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
@@ -38,7 +39,7 @@ func policyRulesCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := ofFamily(e.Catalogue(), family)
+			list, err := ofFamily(catalogue.Of(e), family)
 			if err != nil {
 				return err
 			}
@@ -65,12 +66,12 @@ func policyRulesCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func ofFamily(list []bundles.Entry, family string) ([]bundles.Entry, error) {
+func ofFamily(list []catalogue.Entry, family string) ([]catalogue.Entry, error) {
 	if family == "" {
 		return list, nil
 	}
 	families := map[string]bool{}
-	var some []bundles.Entry
+	var some []catalogue.Entry
 	for _, r := range list {
 		families[r.Family] = true
 		if r.Family == family {
@@ -84,7 +85,7 @@ func ofFamily(list []bundles.Entry, family string) ([]bundles.Entry, error) {
 }
 
 // withID returns the rule with an id, if one is given.
-func withID(list []bundles.Entry, args []string) ([]bundles.Entry, error) {
+func withID(list []catalogue.Entry, args []string) ([]catalogue.Entry, error) {
 	if len(args) == 0 {
 		return list, nil
 	}
@@ -99,7 +100,7 @@ func withID(list []bundles.Entry, args []string) ([]bundles.Entry, error) {
 }
 
 // showRule writes one rule in full.
-func showRule(a *cli.App, w io.Writer, out *term.Output, r bundles.Entry, n ruleCases) error {
+func showRule(a *cli.App, w io.Writer, out *term.Output, r catalogue.Entry, n ruleCases) error {
 	page := term.Page{Buffer: &bytes.Buffer{}, Paint: a.Paint(out), Width: a.Columns(out)}
 	page.Line(term.Coloured(r.ID, term.Bold), term.Plain(": "+r.Title))
 	decision := cmp.Or(r.Decision, "finding")
@@ -182,11 +183,11 @@ func countExpected(list []cases.Case) map[string]ruleCases {
 
 // ruleDocument is a rule as JSON.
 type ruleDocument struct {
-	bundles.Entry
+	catalogue.Entry
 	Cases ruleCases `json:"cases"`
 }
 
-func listRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entry, tests map[string]ruleCases) error {
+func listRules(a *cli.App, w io.Writer, out *term.Output, list []catalogue.Entry, tests map[string]ruleCases) error {
 	switch out.Format {
 	case "json":
 		docs := []ruleDocument{}
@@ -195,14 +196,14 @@ func listRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entry, 
 		}
 		return term.WriteList(w, "rules", docs)
 	case "markdown":
-		_, err := io.WriteString(w, bundles.RulesDoc(list))
+		_, err := io.WriteString(w, catalogue.Markdown(list))
 		return err
 	}
 	tableOfRules(a, w, out, list, tests)
 	return nil
 }
 
-func tableOfRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entry, tests map[string]ruleCases) {
+func tableOfRules(a *cli.App, w io.Writer, out *term.Output, list []catalogue.Entry, tests map[string]ruleCases) {
 	if columns := a.Columns(out); columns > 0 && columns < wideRules {
 		narrowRules(term.Page{Buffer: &bytes.Buffer{}, Paint: a.Paint(out), Width: columns}, w, list, tests)
 		return
@@ -237,7 +238,7 @@ func tableOfRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entr
 const wideRules = 140
 
 // narrowRules writes each rule as a paragraph: its id, and below it what it does.
-func narrowRules(page term.Page, w io.Writer, list []bundles.Entry, tests map[string]ruleCases) {
+func narrowRules(page term.Page, w io.Writer, list []catalogue.Entry, tests map[string]ruleCases) {
 	family := ""
 	for _, r := range list {
 		if r.Family != family {

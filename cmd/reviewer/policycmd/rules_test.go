@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/catalogue"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/rego"
 )
@@ -21,7 +22,7 @@ func TestPlacesOfConditions(t *testing.T) {
 		expressions[r.ID] = r.When + "\n" + r.Measure
 	}
 	at := rego.DecidedAt(e.Modules())
-	for _, r := range e.Catalogue() {
+	for _, r := range catalogue.Of(e) {
 		places := slices.Concat(r.Conditions, at[r.ID])
 		if len(places) == 0 {
 			t.Errorf("%s has no condition", r.ID)

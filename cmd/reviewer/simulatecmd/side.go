@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
+	"github.com/agent-reviewer/reviewer/bundles/catalogue"
 	"github.com/agent-reviewer/reviewer/bundles/diff"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
@@ -74,8 +75,8 @@ func sideOf(ctx context.Context, name string, e *bundles.Effective, kept *active
 func sideNamed(name string, e *bundles.Effective) simulate.Named {
 	n := simulate.Named{Name: name, Digest: e.Digest, Rules: []string{}, Patterns: []string{}}
 	off := map[string]bool{}
-	for _, entry := range e.Catalogue() {
-		off[entry.ID] = entry.Enforcement == bundles.Off
+	for _, entry := range catalogue.Of(e) {
+		off[entry.ID] = entry.Enforcement == catalogue.Off
 	}
 	for _, r := range e.EffectiveRules() {
 		switch {

@@ -16,6 +16,7 @@ import (
 	"text/template"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/catalogue"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
@@ -54,14 +55,14 @@ func ForCall(r *engine.Record, policy *bundles.Effective) (Exception, error) {
 
 // relaxable returns the rules that held up a call, if the user may make exceptions to all.
 func relaxable(r *engine.Record, policy *bundles.Effective) ([]string, error) {
-	catalogue := policy.Catalogue()
+	known := catalogue.Of(policy)
 	var rules, firm []string
 	for _, rule := range r.Decision.Rules {
 		if rule.Decision.Strictness() < engine.Ask.Strictness() {
 			continue
 		}
-		i := slices.IndexFunc(catalogue, func(e bundles.Entry) bool { return e.ID == rule.ID })
-		if i < 0 || !slices.Contains(catalogue[i].Overridable, bundles.User) && catalogue[i].Layer != bundles.User {
+		i := slices.IndexFunc(known, func(e catalogue.Entry) bool { return e.ID == rule.ID })
+		if i < 0 || !slices.Contains(known[i].Overridable, bundles.User) && known[i].Layer != bundles.User {
 			firm = append(firm, rule.ID)
 		}
 		rules = append(rules, rule.ID)

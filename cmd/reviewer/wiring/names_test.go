@@ -49,3 +49,35 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong in a definition is said with its file and line, when its text is compiled and before.
+func TestDefinitionsRefused(t *testing.T) {
+	base, err := bundles.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"a: {type: bool, is: actoin.name}\n": "organisation/definitions.yaml:1: definition a: is:1:1: unknown name \"actoin\"; did you mean \"action\"?",
+		"\nphase: {type: bool, is: 'true'}\n": "organisation/definitions.yaml:2: definition phase: name: is the name of a part of the input; " +
+			"give the definition another one",
+		// a name is another thing where it is a field, or in quotes
+		"similar: {type: bool, is: 'history.similar.count > 3 && \"similar\" != action.name'}\n": "",
+	} {
+		files := map[string][]byte{".manifest": []byte(`{"roots": ["policies/organisation"]}`), "definitions.yaml": []byte(text)}
+		own, err := bundles.FromFiles(files, bundles.Organisation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := bundles.Assemble(base, own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := Check(context.Background(), e); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}

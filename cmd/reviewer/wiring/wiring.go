@@ -11,7 +11,6 @@ import (
 	"fmt"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/definitions"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -153,11 +152,7 @@ func Names(layers []*bundles.Bundle, data map[string]any) *cel.Names {
 	names := &cel.Names{}
 	names.Data, _ = data["reviewer"].(map[string]any)
 	for _, l := range layers {
-		list, err := definitions.Read(l.Files[definitions.File])
-		if err != nil {
-			continue // loading the layer reported it
-		}
-		for _, d := range list {
+		for _, d := range l.Definitions {
 			names.Definitions = append(names.Definitions, cel.Definition{ID: d.Name, Type: d.Type, Text: d.Is})
 		}
 	}

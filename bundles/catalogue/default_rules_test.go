@@ -1,4 +1,4 @@
-package bundles
+package catalogue
 
 import (
 	"net/url"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
@@ -15,15 +16,15 @@ var control = regexp.MustCompile(`^(OWASP-ASI(0[1-9]|10)|ATLAS-AML\.T\d{4}(\.\d{
 // Each rule that ships says all that a person needs to decide about it: what it
 // saw, what to do instead, where to read on, and which controls it is a part of.
 func TestDefaultRulesAreComplete(t *testing.T) {
-	base, err := Default()
+	base, err := bundles.Default()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Assemble(base)
+	e, err := bundles.Assemble(base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := e.Catalogue()
+	rules := Of(e)
 	if len(rules) < 80 {
 		t.Fatalf("only %d rules", len(rules))
 	}
@@ -58,7 +59,7 @@ func TestDefaultRulesAreComplete(t *testing.T) {
 
 // Two rules that say the same could not be told apart.
 func TestDefaultRulesSayDifferentThings(t *testing.T) {
-	base, err := Default()
+	base, err := bundles.Default()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,11 +76,11 @@ func TestDefaultRulesSayDifferentThings(t *testing.T) {
 
 // The policy explains each earlier word for a harm by one of today, and each of today is the harm of a rule.
 func TestFormerHarms(t *testing.T) {
-	base, err := Default()
+	base, err := bundles.Default()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Assemble(base)
+	e, err := bundles.Assemble(base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestFormerHarms(t *testing.T) {
 		if now := e.Harm(word); now != word {
 			t.Errorf("%s is a word of today, and means %q", word, now)
 		}
-		if !slices.ContainsFunc(base.Rules, func(r Rule) bool { return r.Harm == word }) {
+		if !slices.ContainsFunc(base.Rules, func(r bundles.Rule) bool { return r.Harm == word }) {
 			t.Errorf("no rule has the harm %s", word)
 		}
 	}

@@ -1,30 +1,32 @@
-package bundles
+package catalogue
 
 import (
 	"testing"
+
+	"github.com/agent-reviewer/reviewer/bundles"
 )
 
 func TestCatalogue(t *testing.T) {
-	base, err := Default()
+	base, err := bundles.Default()
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := FromFiles(map[string][]byte{
+	own, err := bundles.FromFiles(map[string][]byte{
 		"rules/shop/shop.yaml": []byte("- {id: shop.b, severity: low, match: {commands: [b]}}\n- {id: shop.a, severity: high, enforcement: warn, match: {commands: [a]}}\n"),
 		"settings.yaml":        []byte("enforcement: warn\nrules: {builtin: essential, disabled: [git_force_push], enforcement: {delete_broad: observe, shop.b: observe}}\n"),
-	}, User)
+	}, bundles.User)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Assemble(base, own)
+	e, err := bundles.Assemble(base, own)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]Entry{}
 	order := []string{}
-	for _, r := range e.Catalogue() {
+	for _, r := range Of(e) {
 		got[r.ID] = r
-		if r.Layer == User {
+		if r.Layer == bundles.User {
 			order = append(order, r.ID)
 		}
 	}

@@ -1,4 +1,4 @@
-package bundles
+package catalogue
 
 import (
 	"os"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/bundles"
 )
 
 // advised is a command that a remedy names.
@@ -14,16 +16,16 @@ var advised = regexp.MustCompile("`([^`]+)`")
 // Each command that a rule or a pattern advises is in a case, and passes there:
 // an agent that does as it is told would otherwise be stopped again.
 func TestRemediesAreCases(t *testing.T) {
-	base, err := Default()
+	base, err := bundles.Default()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Assemble(base)
+	e, err := bundles.Assemble(base)
 	if err != nil {
 		t.Fatal(err)
 	}
 	passes := remedyCases(t)
-	for _, r := range e.Catalogue() {
+	for _, r := range Of(e) {
 		for _, m := range advised.FindAllStringSubmatch(r.Remediation, -1) {
 			if v := passes[m[1]]; v != "allow" && v != "warn" {
 				t.Errorf("%s:%d: rule %s advises %q, and no case in cases/remedies lets it pass", r.File, r.Line, r.ID, m[1])
@@ -36,7 +38,7 @@ func TestRemediesAreCases(t *testing.T) {
 // decided about them.
 func remedyCases(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("default/cases/remedies/remedies.yaml")
+	text, err := os.ReadFile("../default/cases/remedies/remedies.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,6 @@
-package bundles
+// Package catalogue lists the rules of a policy, with their effective enforcement, and describes them in Markdown.
+// When a rule fires is not its business.
+package catalogue
 
 import (
 	"cmp"
@@ -6,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles"
 )
 
 // Entry is a rule as a catalogue lists it.
@@ -35,9 +39,9 @@ type Entry struct {
 // Off is the Enforcement of a rule that the settings disable.
 const Off = "off"
 
-// Catalogue lists the rules of all layers by family and id, with their effective
+// Of lists the rules of all layers by family and id, with their effective
 // enforcement.
-func (e *Effective) Catalogue() []Entry {
+func Of(e *bundles.Effective) []Entry {
 	var all []Entry
 	for _, l := range e.Layers {
 		for _, r := range l.Rules {
@@ -57,7 +61,7 @@ func (e *Effective) Catalogue() []Entry {
 			all = append(all, Entry{
 				ID: r.ID, Family: FamilyOf(file), Title: r.Title, Description: r.Description, Severity: r.Severity,
 				Decision: r.Decision, Harm: e.Harm(r.Harm), Limit: r.Limit, Unattended: r.Unattended, Message: r.Message, Remediation: r.Remediation, References: r.References, Tags: r.Tags,
-				Layer: l.Layer, Overridable: r.Overridable, Enforcement: e.enforcement(l.Layer, r), File: file, Line: line, Conditions: conditions,
+				Layer: l.Layer, Overridable: r.Overridable, Enforcement: enforcement(e, l.Layer, r), File: file, Line: line, Conditions: conditions,
 			})
 		}
 	}
@@ -79,26 +83,26 @@ func FamilyOf(file string) string {
 // enforcement returns the effective enforcement of a rule, as policy computes
 // it: the mildest of the settings for all rules, and those for this rule or its
 // row.
-func (e *Effective) enforcement(layer string, r Rule) string {
-	strongest := Enforcements()[len(Enforcements())-1]
+func enforcement(e *bundles.Effective, layer string, r bundles.Rule) string {
+	strongest := bundles.Enforcements()[len(bundles.Enforcements())-1]
 	if r.Always {
 		return strongest
 	}
-	if layer == Base && e.switchedOff(r) || !e.Settings.Enabled {
+	if layer == bundles.Base && switchedOff(e, r) || !e.Settings.Enabled {
 		return Off
 	}
 	own := cmp.Or(e.Settings.Rules.Enforcement[r.ID], r.Enforcement)
-	mildest := len(Enforcements()) - 1
+	mildest := len(bundles.Enforcements()) - 1
 	for _, word := range []string{e.Settings.Enforcement, own} {
-		if at := slices.Index(Enforcements(), word); at >= 0 {
+		if at := slices.Index(bundles.Enforcements(), word); at >= 0 {
 			mildest = min(mildest, at)
 		}
 	}
-	return Enforcements()[mildest]
+	return bundles.Enforcements()[mildest]
 }
 
 // switchedOff reports whether the settings disable a base rule.
-func (e *Effective) switchedOff(r Rule) bool {
+func switchedOff(e *bundles.Effective, r bundles.Rule) bool {
 	if slices.Contains(e.Settings.Rules.Disabled, r.ID) {
 		return true
 	}
@@ -129,8 +133,8 @@ controls that a rule implements: OWASP's list for agentic applications, MITRE AT
 and SOC 2.
 `
 
-// RulesDoc describes rules in Markdown, by family.
-func RulesDoc(list []Entry) string {
+// Markdown describes rules in Markdown, by family.
+func Markdown(list []Entry) string {
 	var b strings.Builder
 	b.WriteString(rulesHead)
 	family := ""
