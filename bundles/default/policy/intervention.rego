@@ -32,6 +32,7 @@ chosen := {"kind": "emergency_stop", "reason": object.get(input.session, "stop_r
 } else := object.union({"kind": "emergency_stop", "attempt": count(_about(_stop.issue)) + 1}, _stop) if {
 	_stop
 } else := object.union_n([{"kind": chosen_kind, "issue": _issue.id, "attempt": count(_about(_issue.id)) + 1}, factor_of_chosen, _request_of, _rollback_of, _offer_of, duties_of_chosen]) if {
+	_issue
 	not _waits
 }
 
@@ -223,7 +224,9 @@ _repeated(r) if {
 
 # METADATA
 # title: The kind of intervention for the issue
-chosen_kind := "soft_correction" if {
+chosen_kind := _kind if _issue
+
+_kind := "soft_correction" if {
 	# The first workaround for a denial is only denied.
 	_repeated(_issue)
 } else := "emergency_stop" if {
