@@ -27,7 +27,10 @@ decision := "allow" if {
 # METADATA
 # title: The answer to give
 # description: The decision after the enforcement modes of the bundle and of each rule.
-enforced := "block" if {
+enforced := answered if {
+	not intervention.stops
+	not intervention.holds
+} else := "block" if {
 	_soften(_stop, data.reviewer.enforcement) == _strictness.block
 } else := _verdicts[max([_strictness[answered], _soften(_wait, data.reviewer.enforcement)])]
 

@@ -139,12 +139,12 @@ rationality_suggestions := [data.reviewer.rationality.suggestions[component] | s
 cheaper := [data.reviewer.rationality.suggestions.efficiency | _efficiency < 1]
 
 # The components that are not above medium, if the total is not high.
-_weak := [component |
+_weak := [] if {
+	rationality_level == "high"
+} else := [component |
 	some component in ["goal_alignment", "logical_progression", "efficiency", "completeness"]
 	_components[component] <= data.reviewer.rationality.medium_threshold
-] if {
-	rationality_level != "high"
-} else := []
+]
 
 _issues := array.concat(_irrational, [_issue(component) | some component in _weak])
 
