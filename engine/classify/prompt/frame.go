@@ -16,7 +16,8 @@ func (r *statementReader) frame(t []token, allowed ...string) *frame {
 func (r *statementReader) frameOf(t []token, place bool, allowed ...string) *frame {
 	f := &frame{allowed: append(allowed, "fillers", "polite", "pronouns", "towards"), used: map[int]bool{}}
 	r.findActs(t, f)
-	f.refers = has(t, "pronouns")
+	f.refers = slices.ContainsFunc(t, func(t token) bool { return t.it || t.in("pronouns") })
+	f.all = has(t, "all")
 	for i := range t {
 		if !r.covered(t, i, f, place) {
 			return nil

@@ -18,6 +18,8 @@ type lexicon struct {
 	runes   int             // length of the longest word of a language without spaces
 	acts    []string        // sorted
 	lasting []string        // acts that a permission allows for the rest of the session
+
+	referring []string // acts that are done to what was named before, if nothing else is named
 }
 
 // entry is the lists that contain a word or a phrase.
@@ -81,7 +83,7 @@ func newLexicon(set *rows.Set, own bool) *lexicon {
 		}
 	}
 	slices.Sort(l.acts)
-	l.lasting = set.OwnWords("prompt.lasting")
+	l.lasting, l.referring = set.OwnWords("prompt.lasting"), set.OwnWords("prompt.referring")
 	return l
 }
 
@@ -171,6 +173,7 @@ type token struct {
 	*entry
 	text string // as written
 	kind tokenKind
+	it   bool // it ends in a word such as it
 }
 
 type tokenKind int
@@ -223,7 +226,11 @@ func (l *lexicon) tokens(words []promptWord) []token {
 			i++
 			continue
 		}
-		list = append(list, token{entry: e, text: w.text})
+		t := token{entry: e, text: w.text}
+		if last := words[i+n-1]; n > 1 && last.low != "" {
+			t.it = token{entry: l.entries[fold(last.low)]}.in("pronouns")
+		}
+		list = append(list, t)
 		i += n
 	}
 	return list

@@ -33,6 +33,7 @@ type statementReader struct {
 	earlier []token
 
 	names []string // of the sentences and clauses before, for "it" and "them"
+	here  bool     // names are of this sentence
 }
 
 // clause is a part of a sentence.
@@ -50,12 +51,19 @@ type frame struct {
 	objects []string
 	used    map[int]bool // tokens that the acts consist of
 	refers  bool         // it has a word such as it
+	all     bool         // it has a word such as anything
 }
 
 // sentence reads a sentence that a person wrote.
 func (r *statementReader) sentence(words []promptWord, raw string) {
 	clauses := r.clauses(words)
-	if len(clauses) == 0 || r.questions(words, clauses) {
+	if r.here = false; len(clauses) == 0 {
+		return
+	}
+	if r.questions(words, clauses) {
+		for _, c := range clauses {
+			r.note(c.tokens)
+		}
 		return
 	}
 	before := len(r.list)
@@ -104,10 +112,7 @@ func (r *statementReader) add(kind engine.StatementKind, f *frame, until string,
 		return
 	}
 	for _, act := range f.acts {
-		if len(f.objects) == 0 && f.refers && (act == "change" || act == "delete") {
-			f.objects = r.names[:min(len(r.names), maxObjects)]
-		}
-		s := engine.Statement{Kind: kind, Act: act, Objects: f.objects, Until: until, Never: never}
+		s := engine.Statement{Kind: kind, Act: act, Objects: r.meantObjects(kind, act, f), Until: until, Never: never}
 		if (kind == engine.Orders || kind == engine.Permits) && slices.Contains(r.lasting, act) {
 			s.Until = engine.UntilSession
 		}
@@ -117,23 +122,33 @@ func (r *statementReader) add(kind engine.StatementKind, f *frame, until string,
 	}
 }
 
+// meantObjects returns the objects of a statement: where it names none, what "it" means, and what was named
+// before in the sentence: a.go is mine, don't overwrite.
+func (r *statementReader) meantObjects(kind engine.StatementKind, act string, f *frame) []string {
+	if len(f.objects) > 0 || !slices.Contains(r.referring, act) || !f.refers && (!r.here || f.all || kind != engine.Forbids) {
+		return f.objects
+	}
+	return r.names[:min(len(r.names), maxObjects)]
+}
+
 // clause reads one clause, in the order of what its words can mean.
 func (r *statementReader) clause(c clause) {
 	t := c.tokens
 	for len(t) > 0 && t[0].in("polite") {
 		t = t[1:]
 	}
-	if len(t) == 0 || slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") }) {
-		r.earlier = c.tokens
-		return
-	}
-	c.tokens = t
-	if !r.meant(c) {
+	blocked := slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") })
+	if c.tokens = t; len(t) > 0 && !blocked && !r.meant(c) {
 		r.half(c)
 	}
 	r.earlier = c.tokens
+	r.note(t)
+}
+
+// note remembers what tokens name.
+func (r *statementReader) note(t []token) {
 	if names := namesIn(t); len(names) > 0 {
-		r.names = names
+		r.names, r.here = names, true
 	}
 }
 
@@ -157,11 +172,17 @@ func (r *statementReader) half(c clause) {
 func namesIn(t []token) []string {
 	var list []string
 	for _, t := range t {
-		if t.kind == name {
+		if t.kind == name || t.in("targets") || t.kind == ident && suffixed(t.text) {
 			list = append(list, t.text)
 		}
 	}
 	return list
+}
+
+// suffixed reports whether a word ends in a suffix, as sample.zip and web-1.example do and 9.4 does not.
+func suffixed(s string) bool {
+	dot := strings.LastIndexByte(s, '.')
+	return dot > 0 && len(s) > dot+2 && !strings.ContainsFunc(s[dot+1:], func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
 func has(tokens []token, lists ...string) bool { return index(tokens, lists...) >= 0 }
