@@ -43,7 +43,7 @@ func (g *vocabulary) statements(masked string, exists func(string) bool, look bo
 	r := statementReader{lexicon: lexiconOf(g.set, true), exists: exists}
 	read := func(text string, onlyForbids bool) {
 		list := g.sentences(text)
-		r.only, r.alone = onlyForbids, len(list) == 1
+		r.only, r.theirs, r.alone = onlyForbids, onlyForbids, len(list) == 1
 		for _, s := range list {
 			r.sentence(s, rawText(s))
 		}

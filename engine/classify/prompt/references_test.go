@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What a prohibition refers to may stand before it: PROMPT => STATEMENTS.
+// What a prohibition refers to may be named before it: PROMPT => STATEMENTS.
 func TestReferences(t *testing.T) {
 	raw, err := os.ReadFile("testdata/references.txt")
 	if err != nil {

@@ -1,0 +1,167 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// unclear reads what a clause seems to forbid although it has words that are not known: don't install random
+// packages like last time. Such a prohibition only asks. told: the clause has words such as yesterday.
+func (r *statementReader) unclear(c clause, told bool) bool {
+	if r.theirs || c.colon {
+		return false // text of somebody else, or a list
+	}
+	t := c.tokens
+	for len(t) > 1 && !t[0].in("not", "never") && !t[0].anyPart(partOrders, partNouns) &&
+		(t[0].in("starters", "polite", "turns", "joiners", "conjunctions") || t[0].in("fillers") && !t[0].in("me") && t[1].in("not", "never")) {
+		t = t[1:]
+	}
+	at, whole := -1, false
+	switch {
+	case len(t) < 2:
+	case t[0].in("absent"), t[0].in("without") && has(r.earlier, "blocks"):
+	case t[0].in("not", "never", "without"):
+		at = r.after(t, told)
+		whole = at > 0 && (t[0].in("no") || t[at].anyPart(partNouns) && !t[at].anyPart(partOrders)) // no commits
+	case told:
+	case has(t, "not_after"):
+		at = r.before(t)
+	default:
+		at = r.mine(t)
+		whole = true
+	}
+	if at < 0 {
+		return false
+	}
+	f := &frame{acts: r.actsOf(t[at])}
+	vague, named, kind := r.object(t[at+1:])
+	f.acts = slices.DeleteFunc(f.acts, func(act string) bool {
+		switch refers, broad := slices.Contains(r.referring, act), slices.Contains(r.broad, act); {
+		case kind == name:
+			return false
+		case kind == bare && refers:
+			return act != "process" && (r.exists == nil || !r.exists(named))
+		case broad:
+			return true
+		}
+		return !vague && !whole && slices.Contains(r.everyday, act)
+	})
+	if named != "" && slices.ContainsFunc(f.acts, func(act string) bool { return slices.Contains(r.referring, act) }) {
+		f.objects = []string{named}
+	}
+	r.add(engine.Forbids, f, engine.UntilAsked, false)
+	return len(f.acts) > 0
+}
+
+// object tells what the words after a verb are about: a name, a word that is not known, or nothing that is told
+// from others, such as anything or the stuff from yesterday.
+func (r *statementReader) object(t []token) (vague bool, named string, kind tokenKind) {
+	for i, w := range t {
+		switch {
+		case w.kind == name, w.in("targets"):
+			return false, w.text, name
+		case w.in("pronouns", "all", "vague", "self", "until", "conditions", "not", "never"):
+			return true, "", known
+		case w.kind == bare && len(w.text) > 2:
+			return has(t[i:min(len(t), i+3)], "vague"), w.text, bare
+		case !w.in("fillers", "polite", "make"):
+			return has(t[i:min(len(t), i+3)], "vague"), "", known
+		}
+	}
+	return true, "", known
+}
+
+// after returns the act that a negation at the beginning of a clause is about; -1: none.
+func (r *statementReader) after(t []token, told bool) int {
+	strange := 0
+	for i := 1; i < len(t) && i < 6; i++ {
+		noun, verb := t[i].anyPart(partNouns), t[i].anyPart(partVerbs)
+		switch {
+		case t[0].in("no") && (noun || verb && !t[i].anyPart(partOrders)):
+			if i+1 < len(t) && (!t[i+1].in("fillers", "until", "vague") || t[i+1].in("make", "passive")) {
+				return -1 // no deploy button, no migrations were found
+			}
+			return i
+		case !t[0].in("no") && t[i].anyPart(partOrders, partVerbs):
+			return i
+		case !t[0].in("no", "without") && noun:
+			return i
+		case told && t[i].in("blocks", "make"):
+			return -1 // we should not have deleted it
+		case t[i].in("fillers", "make", "polite", "pronouns", "not", "never", "restricts"):
+		case t[0].in("no") && t[i].kind == bare && strange == 0:
+			strange++
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
+// before returns the act at the beginning of a clause that a negation after it is about; -1: none.
+func (r *statementReader) before(t []token) int {
+	at := slices.IndexFunc(t, func(t token) bool { return t.anyPart(partOrders, partVerbs, partNouns) })
+	if at < 0 || at > 1 || at == 1 && !t[0].in("fillers") {
+		return -1
+	}
+	for i := at + 1; i < len(t); i++ {
+		switch {
+		case t[i].in("not_after") && t[at].anyPart(partOrders, partVerbs):
+			return at
+		case t[i].in("not_after") && i+1 < len(t) && t[i+1].in("fillers"):
+			return at // the migration not on the real database
+		case !t[i].in("fillers", "polite") || t[i].in("make"):
+			return -1
+		}
+	}
+	return -1
+}
+
+// mine returns the act that a person says they will do themselves; -1: none.
+func (r *statementReader) mine(t []token) int {
+	if t[0].in("will") {
+		for i := 1; i < len(t) && (i == 1 || t[i-1].in("fillers")); i++ {
+			if t[i].anyPart(partOrders) {
+				return i
+			}
+		}
+	}
+	if !has(t, "self") {
+		return -1
+	}
+	if i := index(t, "self"); i == 0 && len(t) > 1 && t[1].anyPart(partOrders, partVerbs) {
+		return 1
+	}
+	at := slices.IndexFunc(t, func(t token) bool { return t.anyPart(partOrders, partNouns) })
+	if at < 0 || at > 0 && !t[at-1].in("me", "fillers", "will", "make") {
+		return -1
+	}
+	return at
+}
+
+// actsOf returns the acts that one word means.
+func (r *statementReader) actsOf(t token) []string {
+	var list []string
+	for _, act := range r.acts {
+		if act != "freeze" && act != "wait" && t.part(act, partOrders, partVerbs, partNouns) {
+			list = append(list, act)
+		}
+	}
+	return r.narrower(list)
+}
+
+// told tells "I installed redis myself" from "I install redis myself", and "tests don't run" from "don't run tests".
+func (r *statementReader) told(t []token, f *frame) bool {
+	for i := range t {
+		if i > 0 && i+1 < len(t) && t[i].in("of_subject") && t[i-1].anyPart(partThings, partNouns) && t[i+1].anyPart(partOrders, partVerbs) {
+			return true
+		}
+		if i > 0 && f.used[i] && t[i-1].in("me") && !t[i].anyPart(partOrders, partNouns) &&
+			slices.ContainsFunc(r.past, func(end string) bool { return strings.HasSuffix(strings.ToLower(t[i].text), end) }) {
+			return true
+		}
+	}
+	return false
+}
