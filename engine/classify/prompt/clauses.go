@@ -21,7 +21,9 @@ func (r *statementReader) clauses(words []promptWord) []clause {
 	}
 	for i, w := range words {
 		if w.stop == ';' || w.stop == ':' || w.stop == ',' && !r.lists(words, i) {
-			cut(i+1, i+1)
+			if cut(i+1, i+1); w.stop == ':' && len(list) > 0 {
+				list[len(list)-1].label = true
+			}
 			colon = colon || w.stop == ':' && !r.manners(words[:i+1])
 		}
 	}

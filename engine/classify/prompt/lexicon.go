@@ -21,7 +21,7 @@ type lexicon struct {
 
 	broad     []string // acts that an unclear prohibition without a name is not about
 	everyday  []string // acts whose verbs are also used of other things
-	past      []string // how verbs end that tell what was done
+	pastEnds  []string // how verbs end that tell what was done
 	referring []string // acts that are done to what was named before, if nothing else is named
 }
 
@@ -87,7 +87,7 @@ func newLexicon(set *rows.Set, own bool) *lexicon {
 	}
 	slices.Sort(l.acts)
 	l.lasting, l.referring = set.OwnWords("prompt.lasting"), set.OwnWords("prompt.referring")
-	l.broad, l.everyday, l.past = set.OwnWords("prompt.broad"), set.OwnWords("prompt.everyday"), set.OwnWords("prompt.past")
+	l.broad, l.everyday, l.pastEnds = set.OwnWords("prompt.broad"), set.OwnWords("prompt.everyday"), set.OwnWords("prompt.past")
 	return l
 }
 

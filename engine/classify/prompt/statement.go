@@ -42,6 +42,7 @@ type clause struct {
 	tokens []token
 	until  string // engine.Until of what follows a word such as until
 	colon  bool   // it follows a colon
+	label  bool   // a colon follows it
 	joined bool
 }
 
@@ -304,7 +305,7 @@ func (r *statementReader) forbids(c clause) bool {
 	if first > 0 && has(t[:first], "me") && !self || t[0].in("pronouns") && !t[0].in("not") {
 		return false // somebody does not do it
 	}
-	if t[0].in("without") && (r.forbade || has(r.earlier, "blocks")) {
+	if t[0].in("without") && (r.forbade || r.tells()) {
 		return false // not without: the clause before says how; it was closed without committing
 	}
 	f := r.frame(t, "not", "never", "without", "without_after", "self", "asking", "make", "me", "may", "passive")
@@ -382,8 +383,8 @@ func (r *statementReader) orders(c clause) bool {
 		t = t[:said]
 	}
 	f := r.frame(t, "make")
-	if f == nil || len(f.acts) == 0 {
-		return false
+	if f == nil || len(f.acts) == 0 || len(t) == 1 && (c.label || f.acts[0] == "speak") {
+		return false // "message:" is the name of a text, and "answer" asks for an answer
 	}
 	if slices.ContainsFunc(f.acts, func(act string) bool { return !r.ordered(t, f, act) }) {
 		return false // it only has the name of an act

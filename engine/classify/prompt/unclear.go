@@ -21,7 +21,7 @@ func (r *statementReader) unclear(c clause, told bool) bool {
 	at, whole := -1, false
 	switch {
 	case len(t) < 2:
-	case t[0].in("absent"), t[0].in("without") && has(r.earlier, "blocks"):
+	case t[0].in("absent"), t[0].in("without") && r.tells():
 	case t[0].in("not", "never", "without"):
 		at = r.after(t, told)
 		whole = at > 0 && (t[0].in("no") || t[at].anyPart(partNouns) && !t[at].anyPart(partOrders)) // no commits
@@ -85,8 +85,11 @@ func (r *statementReader) after(t []token, told bool) int {
 			}
 			return i
 		case !t[0].in("no") && t[i].anyPart(partOrders, partVerbs):
+			if t[i-1].in("before_past") && r.past(t[i]) {
+				return -1
+			}
 			return i
-		case !t[0].in("no", "without") && noun:
+		case t[0].in("all") && noun:
 			return i
 		case told && t[i].in("blocks", "make"):
 			return -1 // we should not have deleted it
@@ -152,16 +155,32 @@ func (r *statementReader) actsOf(t token) []string {
 	return r.narrower(list)
 }
 
-// told tells "I installed redis myself" from "I install redis myself", and "tests don't run" from "don't run tests".
+// tells reports whether the part of the sentence before says what was or is: the page is shown without a change.
+func (r *statementReader) tells() bool {
+	t := r.earlier
+	for len(t) > 1 && t[0].in("starters", "polite") {
+		t = t[1:]
+	}
+	return has(t, "blocks") || len(t) > 0 && t[0].in("fillers", "pronouns") && !t[0].in("starters", "polite", "make")
+}
+
+// told tells "I installed redis myself" from "I install redis myself", "tests don't run" from "don't run tests", "not
+// committed" from "not committing", and "without a change" from "without changing it".
 func (r *statementReader) told(t []token, f *frame) bool {
-	for i := range t {
-		if i > 0 && i+1 < len(t) && t[i].in("of_subject") && t[i-1].anyPart(partThings, partNouns) && t[i+1].anyPart(partOrders, partVerbs) {
+	for i := 1; i < len(t); i++ {
+		switch {
+		case f.used[i] && t[i-1].in("me", "before_past") && r.past(t[i]):
 			return true
-		}
-		if i > 0 && f.used[i] && t[i-1].in("me") && !t[i].anyPart(partOrders, partNouns) &&
-			slices.ContainsFunc(r.past, func(end string) bool { return strings.HasSuffix(strings.ToLower(t[i].text), end) }) {
+		case i+1 < len(t) && t[i].in("of_subject") && t[i-1].anyPart(partThings, partNouns) && t[i+1].anyPart(partOrders, partVerbs):
 			return true
 		}
 	}
-	return false
+	return len(t) == 3 && t[0].in("without") && t[1].in("one") && t[2].anyPart(partNouns)
+}
+
+// past reports whether a word is a verb that only tells what was done.
+func (r *statementReader) past(t token) bool {
+	return !t.anyPart(partOrders, partNouns) && slices.ContainsFunc(r.pastEnds, func(end string) bool {
+		return strings.HasSuffix(strings.ToLower(t.text), end)
+	})
 }
