@@ -531,9 +531,10 @@ _said := array.concat(
 	[_words(s) | some s in input.goal.statements; s.kind == "forbids"; not s in said.broken],
 )
 
-# In the person's own words, where they are kept.
+# In the person's own words, where they are kept. The latest prompt is quoted as the request.
 _words(s) := sprintf("\"%s\"", [trim_right(s.text, ".")]) if {
 	s.text
+	s.prompt != input.session.prompts
 } else := filled(_forbidden(s), {"{what}": concat(", ", s.objects)}) if {
 	s.objects
 } else := filled(_forbidden(s), {" ({what})": "", "{what}": ""})

@@ -208,16 +208,17 @@ test_factor[name] if {
 
 test_texts[name] if {
 	some name, case in {
-		"medium": {"strength": "medium", "want": `They also said: delete nothing (users/), delete nothing, not to commit, "Leave billing/ alone".
+		"medium": {"strength": "medium", "want": `They also said: delete nothing (users/), delete nothing, not to commit, "Leave billing/ alone", change nothing (docs/).
 `},
 		"light": {"strength": "light", "want": ""},
 	}
-	doc := object.union(_found("one", {}), {"goal": {"statements": [
+	doc := object.union(_found("one", {"prompts": 2}), {"goal": {"statements": [
 		{"kind": "forbids", "act": "delete", "objects": ["users/"]},
 		{"kind": "orders", "act": "push"},
 		{"kind": "forbids", "act": "delete"},
 		{"kind": "forbids", "act": "commit"},
-		{"kind": "forbids", "act": "change", "objects": ["billing/"], "text": "Leave billing/ alone."},
+		{"kind": "forbids", "act": "change", "objects": ["billing/"], "text": "Leave billing/ alone.", "prompt": 1},
+		{"kind": "forbids", "act": "change", "objects": ["docs/"], "text": "Leave docs/ alone.", "prompt": 2},
 	]}})
 	facts := intervention.facts with input as doc
 		with data.reviewer.catalog as _rows

@@ -64,7 +64,7 @@ func TestCorrectionThenReminder(t *testing.T) {
 		run := s.prompt(append(script, Shell("git branch")))
 		s.wantMade("soft_correction repetitive_errors", "context_reinforcement repetitive_errors")
 		s.wantHeard(run, 3, "rule repetitive_errors")
-		s.wantHeard(run, 4, "The user asked: “Please put topic 4 into the README, and leave docs/ alone.”", "They also said: leave docs/ alone")
+		s.wantHeard(run, 4, "The user asked: “Please put topic 4 into the README, and leave docs/ alone.”", "They also said: change nothing (docs/)")
 		if strings.Contains(run.Requests[3].Told(), "The user asked") {
 			t.Error("the correction repeats the request already")
 		}
