@@ -18,6 +18,7 @@ type lexicon struct {
 	runes   int             // length of the longest word of a language without spaces
 	acts    []string        // sorted
 	lasting []string        // acts that a permission allows for the rest of the session
+	unnamed []string        // acts that a question can name without what they are done to
 }
 
 // entry is the lists that contain a word or a phrase.
@@ -81,7 +82,7 @@ func newLexicon(set *rows.Set, own bool) *lexicon {
 		}
 	}
 	slices.Sort(l.acts)
-	l.lasting = set.OwnWords("prompt.lasting")
+	l.lasting, l.unnamed = set.OwnWords("prompt.lasting"), set.OwnWords("prompt.unnamed")
 	return l
 }
 

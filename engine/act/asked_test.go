@@ -1,0 +1,42 @@
+package act
+
+import (
+	"context"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/settings"
+)
+
+// TestAskedByTheClient: a question and its answer count only from the session's client, in a mode in which a person answers.
+func TestAskedByTheClient(t *testing.T) {
+	client := engine.Client{Pid: 7, Start: 1, Boot: "b"}
+	other := engine.Client{Pid: 8, Start: 2, Boot: "b"}
+	stray := engine.Client{Pid: 9, Start: 3, Boot: "b", Missing: "it runs below the client of session s1"}
+	for name, c := range map[string]struct {
+		by     *engine.Client
+		mode   string
+		counts bool
+	}{
+		"the client":                 {&client, "default", true},
+		"another process":            {&other, "default", false},
+		"a call of the agent":        {&stray, "default", false},
+		"where nobody is asked":      {&client, "bypassPermissions", false},
+		"nobody says who reports it": {nil, "default", true},
+	} {
+		l := newMemoryLog()
+		r := newReviewer(l, always(engine.Decision{Decision: engine.Allow, Enforced: engine.Allow}))
+		r.Agent.Runs = func(*engine.Client) bool { return true }
+		start := event(engine.PhaseStart, "")
+		start.Client = &client
+		handle(t, r, start)
+		e := event(engine.PhasePre, "q1")
+		e.Client, e.Mode, e.Asked = c.by, c.mode, &engine.Question{Plan: "1. Push"}
+		p := &review.Policy{Settings: settings.Settings{UnattendedModes: []string{"bypassPermissions"}}}
+		got, err := r.from(context.Background(), engine.SessionKey{Harness: e.Harness, Session: e.Session}, e, p)
+		if err != nil || (got.Asked != nil) != c.counts {
+			t.Errorf("%s: %+v %v", name, got.Asked, err)
+		}
+	}
+}
