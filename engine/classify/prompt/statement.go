@@ -48,8 +48,10 @@ type frame struct {
 	allowed []string
 	acts    []string
 	objects []string
-	used    map[int]bool // tokens that the acts consist of
-	refers  bool         // it has a word such as it
+	used    map[int]bool   // tokens that the acts consist of
+	refers  bool           // it has a word such as it
+	first   map[string]int // where each act is: its part of the clause
+	parts   []int          // of the objects
 }
 
 // sentence reads a sentence that a person wrote.
@@ -107,7 +109,7 @@ func (r *statementReader) add(kind engine.StatementKind, f *frame, until string,
 		if len(f.objects) == 0 && f.refers && (act == "change" || act == "delete") {
 			f.objects = r.names[:min(len(r.names), maxObjects)]
 		}
-		s := engine.Statement{Kind: kind, Act: act, Objects: f.objects, Until: until, Never: never}
+		s := engine.Statement{Kind: kind, Act: act, Objects: r.objectsOf(f, act), Until: until, Never: never}
 		if (kind == engine.Orders || kind == engine.Permits) && slices.Contains(r.lasting, act) {
 			s.Until = engine.UntilSession
 		}
