@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/settings"
 )
@@ -37,6 +38,47 @@ func TestAskedByTheClient(t *testing.T) {
 		got, err := r.from(context.Background(), engine.SessionKey{Harness: e.Harness, Session: e.Session}, e, p)
 		if err != nil || (got.Asked != nil) != c.counts {
 			t.Errorf("%s: %+v %v", name, got.Asked, err)
+		}
+	}
+}
+
+// copies are sessions that another one may be a copy of.
+type copies struct {
+	stopsFunc
+	others []review.Other
+}
+
+func (c copies) Others(engine.SessionKey, string, int64) ([]review.Other, error) {
+	return c.others, nil
+}
+
+// TestCopiesKeepProhibitions: what people forbade in a session is forbidden in its copies, once, and in no other session; what they
+// permitted stays where they did.
+func TestCopiesKeepProhibitions(t *testing.T) {
+	forbids, orders := engine.Statement{Kind: engine.Forbids, Act: "push"}, engine.Statement{Kind: engine.Orders, Act: "commit"}
+	original := &history.State{}
+	original.Append(&engine.Record{N: 1, Kind: engine.KindPrompt, Event: &engine.EventFacts{Goal: &engine.Goal{Statements: []engine.Statement{forbids, orders}}}})
+	for name, c := range map[string]struct {
+		harness string
+		copied  bool
+		want    int
+	}{
+		"a copy":           {"h", true, 1},
+		"another session":  {"h", false, 0},
+		"of another agent": {"codex", true, 0},
+	} {
+		l := newMemoryLog()
+		r := newReviewer(l, always(engine.Decision{Decision: engine.Allow, Enforced: engine.Allow}))
+		none := func() ([]review.Stopped, error) { return nil, nil }
+		r.Services.Sessions = copies{stopsFunc{none, c.copied},
+			[]review.Other{{Key: engine.SessionKey{Harness: c.harness, Session: "old"}, Chain: "c0ffee", State: original}}}
+		for _, id := range []string{"c1", "c2"} {
+			e := event(engine.PhasePre, id)
+			e.Transcript = "/t.jsonl"
+			handle(t, r, e)
+		}
+		if said := l.history.Goals.Statements(); len(said) != c.want || c.want > 0 && (said[0].Act != "push" || said[0].Prompt != 0) {
+			t.Errorf("%s: %+v", name, said)
 		}
 	}
 }

@@ -346,6 +346,15 @@ type Said struct {
 	engine.Statement
 }
 
+// Prohibitions lists what people forbade, as far as it holds.
+func (s *goalState) Prohibitions() []engine.Statement {
+	var list []engine.Statement
+	for _, held := range s.Forbidden {
+		list = append(list, held.Statement)
+	}
+	return list
+}
+
 // Statements lists what people forbade, ordered and permitted, as far as it holds.
 func (s *goalState) Statements() []Said {
 	list := []Said{}
