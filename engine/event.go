@@ -48,11 +48,12 @@ type Event struct {
 	Project     string          // the project folder, where the agent names one
 	Mode        string          // the agent's permission mode
 	PromptID    string
-	Prompt      string  // PhasePrompt: the person's text; with Unverified: somebody else's, which can only forbid
-	Typed       bool    // PhasePrompt: the client says that a person typed it
-	Result      *Result // PhasePost only
-	LastMessage string  // the agent's last message, PhaseStop only
-	Again       bool    // PhaseStop: a hook answered an earlier stop, so the agent continued
+	Prompt      string    // PhasePrompt: the person's text; with Unverified: somebody else's, which can only forbid
+	Typed       bool      // PhasePrompt: the client says that a person typed it
+	Asked       *Question // PhasePre and PhasePost: what the client's own tool asks the person; nil: nothing, or it is not known who answers
+	Result      *Result   // PhasePost only
+	LastMessage string    // the agent's last message, PhaseStop only
+	Again       bool      // PhaseStop: a hook answered an earlier stop, so the agent continued
 	// Path of the agent's own record of the session, where it names one. It is
 	// read to count tokens, and to quote the person's words in a reminder.
 	Transcript string
@@ -83,6 +84,19 @@ type Event struct {
 // Rows is what a policy's rows say about programs, for a Classifier to read.
 type Rows interface {
 	RowsDigest() string // digest of all rows; empty: there are none
+}
+
+// Question is what a tool of the client asks the person for the agent.
+type Question struct {
+	Parts []QuestionPart
+	Plan  string // the plan that the person is to approve; empty: it is a question
+}
+
+// QuestionPart is one question.
+type QuestionPart struct {
+	Text    string
+	Options []string // labels, without descriptions
+	Answer  string   // PhasePost: a label, or what the person wrote instead
 }
 
 // PersonalKinds lists the kinds of personal data that a Classifier can mask as
@@ -122,7 +136,8 @@ type EventFacts struct {
 	PromptID string         `json:"prompt_id,omitempty"` // agent's id of the prompt that led to the event
 	Args     map[string]any `json:"args,omitempty"`      // arguments of the tool, masked; long texts are replaced by facts about them, as in `action.contents`
 	Prompt   *ContentFacts  `json:"prompt,omitempty"`    // facts about the prompt's text, which itself is not stored
-	Goal     *Goal          `json:"goal,omitempty"`      // what the prompt asks for
+	Goal     *Goal          `json:"goal,omitempty"`      // what the prompt asks for, or the answer to a question of the client's
+	Asked    *Asked         `json:"asked,omitempty"`     // question or plan that the client put before the person
 	Result   *ResultFacts   `json:"result,omitempty"`    // result of the call; phase post only
 	Says     *LastMessage   `json:"says,omitempty"`      // what the agent's last message claims; phase stop only
 	Usage    *Usage         `json:"usage,omitempty"`     // tokens since the previous event, if the agent's own record has them

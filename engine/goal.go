@@ -11,8 +11,24 @@ type Goal struct {
 	Words       []string     `json:"words,omitempty"`       // hashes of the prompt's words (8 hexadecimal digits), without inflections
 	Marks       []string     `json:"marks,omitempty"`       // keyed hashes of distinctive texts that the person wrote, as in `action.marks`
 	Statements  []Statement  `json:"statements,omitempty"`  // what the prompt forbids, orders, permits and lifts
+	Agrees      string       `json:"agrees,omitempty"`      // the prompt agrees to the last question: yes, or the number of an option, and always after a space
 	Constraints []Constraint `json:"constraints,omitempty"` // what the prompt forbids, in records of earlier versions
 }
+
+// Asked is a question or a plan that a client put before the person for the agent, as far as an answer can permit something.
+type Asked struct {
+	MAC    string  `json:"mac"`              // keyed digest of the question or the plan: the same before it is answered, and after
+	Offers []Offer `json:"offers,omitempty"` // what an answer orders; before it is answered only
+}
+
+// Offer is what an answer to a question orders.
+type Offer struct {
+	Choice    string    `json:"choice"`    // yes: the person agrees to the question or the plan; 1, 2, …: they choose this option
+	Statement Statement `json:"statement"` // what that orders
+}
+
+// ChoiceYes is the choice of a person who agrees to what was asked.
+const ChoiceYes = "yes"
 
 // Forbids returns what is left of the goal of a prompt that nobody typed: it can only forbid. Nil: nothing is left.
 func (g *Goal) Forbids() *Goal {

@@ -165,6 +165,7 @@ type Taken struct {
 	To      int64         `json:"to"`      // the newest of its records that was read: earlier ones are not taken again
 	Denials []TakenDenial `json:"denials,omitempty"`
 	Limits  []TakenLimit  `json:"limits,omitempty"`
+	Said    []Statement   `json:"said,omitempty"` // what people forbade in a session of which this one is a copy
 }
 
 // From names the other session.
@@ -178,6 +179,9 @@ func (t *Taken) Text() string {
 	}
 	if n := len(t.Limits); n > 0 {
 		parts = append(parts, Counted(n, "limit", "limits"))
+	}
+	if n := len(t.Said); n > 0 {
+		parts = append(parts, Counted(n, "prohibition", "prohibitions"))
 	}
 	return strings.Join(parts, ", ")
 }

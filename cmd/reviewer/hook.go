@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/installed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/snapshots"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/act"
@@ -25,6 +27,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/caller"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve"
@@ -308,6 +311,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 		return failure(h, e.Name, text) // the stricter of the two names, if they differ
 	}
 	e.Client = sender(a, h, e, store)
+	e = answeredByPeople(a, h, e)
 	e, repeats := unrepeated(a, h, store, e)
 	if err := checkState(a, h, &e, store); err != nil {
 		return failure(h, e.Name, err.Error())
@@ -355,7 +359,7 @@ func checkState(a *cli.App, h harness.Harness, e *engine.Event, store *audit.Sto
 // sender returns the process from which an event comes. Whether it is a person's client is examined where that matters: at
 // prompts, at the start, and at a session's first event. nil: it is not looked up.
 func sender(a *cli.App, h harness.Harness, e engine.Event, store *audit.Store) *engine.Client {
-	if e.Phase != engine.PhasePrompt && e.Phase != engine.PhaseStart {
+	if e.Phase != engine.PhasePrompt && e.Phase != engine.PhaseStart && e.Asked == nil {
 		_, began, err := store.Workspace(engine.SessionKey{Harness: e.Harness, Session: e.Session})
 		if err == nil && began != 0 {
 			return a.CallerAgain()
@@ -478,4 +482,41 @@ func recordPrompt(ctx context.Context, a *cli.App, store *audit.Store, e engine.
 	store.Visit = &audit.Visit{Tell: reportLines(store.Dir, nil, start.Add(margin))}
 	_, err = r.Handle(ctx, e)
 	return err
+}
+
+// answeredByPeople leaves a question out that a program other than the client could answer: another hook, or a program that the
+// client's command line names.
+func answeredByPeople(a *cli.App, h harness.Harness, e engine.Event) engine.Event {
+	if e.Asked != nil && (a.ClientHas(h.Answering) || answeringHook(a, h, cmp.Or(e.Project, e.CWD), e.Tool)) {
+		e.Asked = nil
+	}
+	return e
+}
+
+// answeringHook reports whether the settings of an agent have a hook of somebody else that could answer a tool's question.
+// Settings that cannot be read may have one.
+func answeringHook(a *cli.App, h harness.Harness, folder, tool string) bool {
+	p, err := signed.Places(a)
+	if err != nil {
+		return true
+	}
+	p.Project = cmp.Or(folder, p.Project)
+	i := slices.IndexFunc(settings.Agents(), func(s settings.Agent) bool { return s.Name == h.Name })
+	if i < 0 {
+		return true
+	}
+	reader := installed.Reader{}
+	found := reader.Read(settings.Agents()[i], p)
+	return len(found.Broken) > 0 || slices.ContainsFunc(found.Files, func(f installed.File) bool {
+		return slices.ContainsFunc(f.Foreign, func(o settings.ForeignHook) bool { return matchesTool(o.Matcher, tool) })
+	})
+}
+
+// matchesTool reports whether a hook is for a tool. An expression that cannot be read may mean anything.
+func matchesTool(matcher, tool string) bool {
+	if matcher == "" || matcher == "*" {
+		return true
+	}
+	re, err := regexp.Compile("^(?:" + matcher + ")$")
+	return err != nil || re.MatchString(tool)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -94,6 +95,9 @@ func (r *Reviewer) clients() clients { return clients{r.Agent.Runs, r.mask, r.Cl
 // from compares the process that sent a prompt, or the start of a session, with the session's client, before the text
 // is read. A prompt of any other process is recorded as a note, and does not count as a person's.
 func (r *Reviewer) from(ctx context.Context, key engine.SessionKey, e engine.Event, p *review.Policy) (engine.Event, error) {
+	if e.Asked != nil {
+		return r.asked(ctx, key, e, p)
+	}
 	if e.Client == nil || e.Phase != engine.PhasePrompt && e.Phase != engine.PhaseStart {
 		return e, nil
 	}
@@ -114,6 +118,29 @@ func (r *Reviewer) from(ctx context.Context, key engine.SessionKey, e engine.Eve
 	if e.Phase == engine.PhasePrompt && by.Missing != "" {
 		e.Phase = engine.PhaseOther
 		e.Unverified = notAPerson + r.mask(by.Missing)
+	}
+	return e, err
+}
+
+// asked leaves a question out whose answer need not be a person's: another process than the session's client reports it, or the
+// client answers it itself in this mode.
+func (r *Reviewer) asked(ctx context.Context, key engine.SessionKey, e engine.Event, p *review.Policy) (engine.Event, error) {
+	if p == nil || slices.Contains(p.Settings.UnattendedModes, e.Mode) {
+		e.Asked = nil
+		return e, nil
+	}
+	if e.Client == nil {
+		return e, nil
+	}
+	missing := e.Client.Missing
+	err := r.Log.Update(ctx, p, key, func(t history.Tail) error {
+		if missing == "" && !t.History.Empty() {
+			missing = r.clients().strange(t.History.Client, e.Client)
+		}
+		return nil
+	})
+	if missing != "" {
+		e.Asked = nil
 	}
 	return e, err
 }

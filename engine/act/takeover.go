@@ -19,6 +19,9 @@ func (r *Reviewer) takeOver(t history.Tail, h *handling) error {
 	if err := r.inherit(t, h); err != nil {
 		return err
 	}
+	if err := r.copyWords(t, h); err != nil {
+		return err
+	}
 	p := &h.policy.Inherit
 	if !p.Shares(h.event.Mode) {
 		return nil
@@ -70,6 +73,33 @@ func (r *Reviewer) inherit(t history.Tail, h *handling) error {
 			reason := strings.ReplaceAll(h.policy.Inherit.Conditions, "{session}", s.Key.Session)
 			return before(t, h, &engine.Record{Kind: engine.KindControl,
 				Control: &engine.Control{Do: engine.ControlResume, Mode: s.Resumed, By: s.By, Reason: reason}})
+		}
+	}
+	return nil
+}
+
+// copyWords lets a new session that is a copy of another one take over what people forbade there. What they permitted stays there.
+func (r *Reviewer) copyWords(t history.Tail, h *handling) error {
+	if t.History.Actions > 0 || h.event.Transcript == "" {
+		return nil
+	}
+	others, err := r.Services.Sessions.Others(h.key, t.History.Workspace, h.rec.T-h.policy.Grants.MS)
+	if err != nil {
+		return fmt.Errorf("look for other sessions: %w", err)
+	}
+	others = slices.DeleteFunc(others, func(o review.Other) bool {
+		return o.Key.Harness != h.key.Harness || len(o.State.Goals.Prohibitions()) == 0 || t.History.TakenTo(o.Chain) > 0
+	})
+	if len(others) > 0 {
+		r.Services.Sessions.Await(h.event)
+	}
+	for _, o := range others {
+		if !r.Services.Sessions.Copied(h.event, o.Key) {
+			continue
+		}
+		taken := &engine.Taken{Harness: o.Key.Harness, Session: o.Key.Session, Chain: o.Chain, To: o.State.N, Said: o.State.Goals.Prohibitions()}
+		if err := before(t, h, &engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.ActTaken, Taken: taken}}); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -117,6 +117,15 @@ func (f *Facts) find() (at int, why string) {
 	return at, ""
 }
 
+// ClientLine returns the command line of the program from which the events of a hook come; empty: there is none.
+func (f *Facts) ClientLine() string {
+	at, _ := f.find()
+	if at == 0 {
+		return ""
+	}
+	return f.Chain[at].Command
+}
+
 // Relayed reports whether reviewer-hook, which has read the event, started the hook.
 func (f *Facts) Relayed() bool {
 	if len(f.Chain) < 2 || f.HookClient.Program == "" {

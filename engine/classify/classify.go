@@ -91,6 +91,7 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 		if err := c.action(&facts, m, e, workspace); err != nil {
 			return engine.Facts{}, fmt.Errorf("classify %s: %w", abstract.Clip(m.Text(e.Tool), 60), err)
 		}
+		c.asked(&facts, m, e, workspace)
 	}
 	maskEvent(&facts.Event, m)
 	if e.Phase == engine.PhasePost && e.Result != nil {
@@ -102,6 +103,30 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	}
 	shorten(&facts, limit, c.MAC)
 	return facts, nil
+}
+
+// asked adds what the person is asked, and what they answered.
+func (c *Classifier) asked(facts *engine.Facts, m *mask.Masker, e engine.Event, workspace string) {
+	if e.Asked == nil {
+		return
+	}
+	q := *e.Asked
+	q.Parts = slices.Clone(q.Parts)
+	for i := range q.Parts {
+		q.Parts[i].Answer = "" // the question alone is the same before it is answered
+	}
+	raw, err := json.Marshal(q)
+	if err != nil {
+		return // strings can be encoded
+	}
+	facts.Event.Asked = &engine.Asked{MAC: c.MAC(raw)}
+	if e.Phase == engine.PhasePre {
+		facts.Event.Asked.Offers = prompt.OffersOf(c.rowsOf(e), m, e.Asked, c.existing(workspace))
+		return
+	}
+	if said := prompt.AnswersOf(c.rowsOf(e), m, e.Asked, c.existing(workspace)); len(said) > 0 {
+		facts.Event.Goal = &engine.Goal{Statements: said}
+	}
 }
 
 func maskEvent(e *engine.EventFacts, m *mask.Masker) {

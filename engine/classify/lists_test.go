@@ -17,6 +17,7 @@ type wordCase struct {
 	word                           string // empty: zzqx
 	bash, tool, args, said, failed string // a command; a tool and its arguments; a prompt; an error of go test
 	says                           string // the agent's last message
+	asked                          string // a question to the person
 }
 
 // wordCases hold for each list an event in which it counts.
@@ -199,6 +200,10 @@ var wordCases = map[string]wordCase{
 	"says.defined":   {says: "zzqx the function `parseCart`"},
 	"says.symbols":   {says: "added the zzqx `parseCart`"},
 
+	"prompt.offers":  {asked: "zzqx push?"},
+	"prompt.advised": {asked: "what now?"},
+	"prompt.unnamed": {asked: "shall I delete?", word: "delete"},
+
 	"places.telling": {bash: "cat .pyp*", word: ".pypirc"},
 }
 
@@ -243,6 +248,9 @@ func (w wordCase) facts(t *testing.T, set *rows.Set) string {
 			t.Fatal(err)
 		}
 		e.Tool, e.Args = "Bash", args
+	}
+	if w.asked != "" {
+		e.Asked = &engine.Question{Parts: []engine.QuestionPart{{Text: w.asked, Options: []string{"yes", "push it (zzqx)"}}}}
 	}
 	if w.says != "" {
 		e = engine.Event{Phase: engine.PhaseStop, LastMessage: w.says, CWD: "/srv/shop"}

@@ -20,7 +20,7 @@ func claudeCode() dialect {
 		}
 	}
 	return dialect{agent: ClaudeCode, ids: true, events: events, others: pascal(claudeCodeOthers()...), keys: claudeKeys(),
-		author: claudeAuthor()}
+		author: claudeAuthor(), finish: asked}
 }
 
 // DecodeClaudeCode reads the input of a hook.
@@ -89,18 +89,19 @@ func (f *editedFile) UnmarshalJSON(raw []byte) error {
 // claudeCodeRow is the agent's row in Harnesses.
 func claudeCodeRow() Harness {
 	return Harness{
-		Name:     ClaudeCode,
-		Decode:   DecodeClaudeCode,
-		Encode:   EncodeClaudeCode,
-		Failure:  FailClaudeCode,
-		Events:   ClaudeCodeEvents(),
-		Phase:    claudeCode().phase,
-		Timeout:  ClaudeCodeTimeout,
-		Unit:     time.Second,
-		Channels: claudeCodeChannels(),
-		Project:  "CLAUDE_PROJECT_DIR",
-		Commands: []string{".claude/commands", ".claude/skills"},
-		Programs: []string{"claude", "claude-code", "claude.exe"},
-		Marker:   "CLAUDECODE",
+		Name:      ClaudeCode,
+		Decode:    DecodeClaudeCode,
+		Encode:    EncodeClaudeCode,
+		Failure:   FailClaudeCode,
+		Events:    ClaudeCodeEvents(),
+		Phase:     claudeCode().phase,
+		Timeout:   ClaudeCodeTimeout,
+		Unit:      time.Second,
+		Channels:  claudeCodeChannels(),
+		Project:   "CLAUDE_PROJECT_DIR",
+		Commands:  []string{".claude/commands", ".claude/skills"},
+		Answering: []string{"-p", "--print", "--permission-prompt-tool", "--input-format", "--permission-prompts", "--sdk-url"},
+		Programs:  []string{"claude", "claude-code", "claude.exe"},
+		Marker:    "CLAUDECODE",
 	}
 }

@@ -67,6 +67,9 @@ type Harness struct {
 	// person names them: commands and skills.
 	Commands []string
 
+	// Answering are options of the client's command line with which another program may answer its questions.
+	Answering []string
+
 	// Programs are the names under which the agent runs, and Marker is the
 	// variable that it sets for the processes that it starts: by these a
 	// command recognises that it was not typed by a person.

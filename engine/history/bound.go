@@ -166,6 +166,13 @@ func (s *goalState) size() int {
 	for _, list := range [][]heldStatement{s.Forbidden, s.Permitted, s.Lifted} {
 		n += sum(list, (*heldStatement).size)
 	}
+	if q := s.Asked; q != nil {
+		n += 30 + len(q.Call) + len(q.MAC)
+		for _, o := range q.Offers {
+			held := heldStatement{Statement: o.Statement}
+			n += 30 + len(o.Choice) + held.size()
+		}
+	}
 	return n
 }
 

@@ -354,6 +354,11 @@ func (h *State) foldTaken(r *engine.Record) {
 	if len(t.Denials) > 0 {
 		h.DeniedAt = h.Actions
 	}
+	for _, s := range t.Said {
+		if s.Kind == engine.Forbids && s.Act != "" {
+			h.Goals.forbid(heldStatement{Statement: h.bounded(s)})
+		}
+	}
 	h.foldTakenLimits(r)
 	if r.Act.Kind == engine.EmergencyStop && h.Stop != nil && h.Stop.N == r.N {
 		h.Stop.Taken = true

@@ -220,6 +220,7 @@ func (h *State) foldPre(r *engine.Record) {
 		h.foldTerminals(r)
 		h.foldEffects(r)
 	}
+	h.foldAsk(r, denied)
 	h.foldCall(r, denied)
 }
 
@@ -303,6 +304,7 @@ func (h *State) foldPost(r *engine.Record) {
 		h.foldUnreviewed(r, outcome)
 		return
 	}
+	h.foldChoice(r, outcome == engine.OutcomeRan)
 	h.foldOutcome(c, r, outcome)
 	h.countCheckpoint(r.T, outcome)
 	news := outcome == engine.OutcomeRan && h.foldRan(c, r)

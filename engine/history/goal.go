@@ -34,6 +34,7 @@ func (h *State) foldGoal(g *engine.Goal) {
 	s.Words = addDigits(s.Words, g.Words, maxWords)
 	h.addMarks(labelPerson, g.Marks)
 	s.ask(g.Intents)
+	h.agree(g.Agrees)
 	h.say(g)
 	h.forgive(g)
 }
@@ -184,7 +185,7 @@ func (h *State) expireWords() {
 	for _, s := range g.Lifted {
 		g.forbid(s)
 	}
-	g.Lifted, g.Permitted = nil, nil
+	g.Lifted, g.Permitted, g.Asked = nil, nil, nil
 	h.Denials = keepLast(append(h.Forgiven, h.Denials...), maxDenials)
 	slices.SortStableFunc(h.Denials, func(a, b denial) int { return cmp.Compare(a.N, b.N) })
 	h.Forgiven = nil
@@ -345,6 +346,15 @@ type Said struct {
 	engine.Statement
 }
 
+// Prohibitions lists what people forbade, as far as it holds.
+func (s *goalState) Prohibitions() []engine.Statement {
+	var list []engine.Statement
+	for _, held := range s.Forbidden {
+		list = append(list, held.Statement)
+	}
+	return list
+}
+
 // Statements lists what people forbade, ordered and permitted, as far as it holds.
 func (s *goalState) Statements() []Said {
 	list := []Said{}
@@ -417,4 +427,58 @@ func covers(object string, e *engine.Effect) bool {
 		}
 	}
 	return false
+}
+
+// maxOffers bounds what answers to one question order. It belongs to FoldVersion.
+const maxOffers = 8
+
+// foldAsk remembers what the client asks the person, until they answer or write something.
+func (h *State) foldAsk(r *engine.Record, denied bool) {
+	if r.Event == nil || r.Event.Asked == nil {
+		return
+	}
+	h.Goals.Asked = nil
+	if denied || r.Call == "" {
+		return
+	}
+	q := &askedEntry{Call: truncateKey(r.Call), MAC: prefix(r.Event.Asked.MAC, argsLength)}
+	for _, o := range r.Event.Asked.Offers {
+		if len(q.Offers) < maxOffers {
+			q.Offers = append(q.Offers, engine.Offer{Choice: boundKey(o.Choice, digestLength), Statement: h.bounded(o.Statement)})
+		}
+	}
+	h.Goals.Asked = q
+}
+
+// foldChoice records the answer to the last question, if it is that to the question which was put.
+func (h *State) foldChoice(r *engine.Record, ran bool) {
+	q := h.Goals.Asked
+	if q == nil || r.Event == nil || r.Event.Asked == nil || q.Call != truncateKey(r.Call) {
+		return
+	}
+	h.Goals.Asked = nil
+	if ran && q.MAC == prefix(r.Event.Asked.MAC, argsLength) && r.Event.Goal != nil {
+		h.say(r.Event.Goal)
+	}
+}
+
+// agree records what a prompt agrees to. A question counts until the next prompt, whatever that says.
+func (h *State) agree(agrees string) {
+	q := h.Goals.Asked
+	h.Goals.Asked = nil
+	if q == nil || agrees == "" {
+		return
+	}
+	choice, always := strings.CutSuffix(agrees, " always")
+	var said []engine.Statement
+	for _, o := range q.Offers {
+		if o.Choice != choice {
+			continue
+		}
+		if o.Statement.Kind == engine.Orders && always {
+			o.Statement.Until = engine.UntilSession
+		}
+		said = append(said, o.Statement)
+	}
+	h.say(&engine.Goal{Statements: slices.Clip(said)})
 }

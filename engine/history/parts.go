@@ -37,6 +37,14 @@ type goalState struct {
 	Permitted []heldStatement `json:"p,omitempty"` // ordered or permitted; most recent last
 	Lifted    []heldStatement `json:"l,omitempty"` // most recent last
 	Scope     []string        `json:"s,omitempty"` // paths that a person added by hand
+	Asked     *askedEntry     `json:"q,omitempty"` // what the client asked last, until the next prompt
+}
+
+// askedEntry is a question or a plan that the client put before the person.
+type askedEntry struct {
+	Call   string         `json:"c"`
+	MAC    string         `json:"m"`
+	Offers []engine.Offer `json:"o,omitempty"`
 }
 
 // findingEntry is the latest event of an agent that had a finding with a level, and

@@ -149,3 +149,71 @@ func TestRelation(t *testing.T) {
 		}
 	}
 }
+
+func askedRecord(kind engine.Kind, phase engine.Phase, call, mac string, offers ...engine.Offer) *engine.Record {
+	return &engine.Record{Kind: kind, Phase: phase, Call: call, Event: &engine.EventFacts{Tool: "AskUserQuestion", Asked: &engine.Asked{MAC: mac, Offers: offers}}}
+}
+
+func offer(choice, act string) engine.Offer {
+	return engine.Offer{Choice: choice, Statement: engine.Statement{Kind: engine.Orders, Act: act}}
+}
+
+func orderedActs(h *State) string {
+	acts := ""
+	for _, s := range h.Goals.Permitted {
+		acts += " " + s.Act
+		if s.Until == engine.UntilSession {
+			acts += "*"
+		}
+	}
+	return acts
+}
+
+// TestAsked: an answer counts once, for the question that was put last, in the call in which it was put; a prompt agrees to it only
+// if it is the next one.
+func TestAsked(t *testing.T) {
+	ask := func(call, mac string) *engine.Record {
+		return askedRecord(engine.KindPre, engine.PhasePre, call, mac, offer("yes", "push"), offer("2", "commit"))
+	}
+	answer := func(call, mac string) *engine.Record {
+		r := askedRecord(engine.KindPost, engine.PhasePost, call, mac)
+		r.Event.Result, r.Event.Goal = &engine.ResultFacts{Outcome: engine.OutcomeRan}, &engine.Goal{Statements: []engine.Statement{{Kind: engine.Orders, Act: "push"}}}
+		return r
+	}
+	refused := answer("q1", "m1")
+	refused.Event.Result.Outcome = engine.OutcomeDenied
+	prompt := func(agrees string) *engine.Record {
+		return &engine.Record{Kind: engine.KindPrompt, Phase: engine.PhasePrompt, Event: &engine.EventFacts{Goal: &engine.Goal{Agrees: agrees}}}
+	}
+	note := prompt("yes")
+	note.Kind, note.Phase = engine.KindNote, engine.PhaseOther
+	for name, c := range map[string]struct {
+		records []*engine.Record
+		want    string
+	}{
+		"answered":                        {[]*engine.Record{ask("q1", "m1"), answer("q1", "m1")}, " push"},
+		"answered without a question":     {[]*engine.Record{answer("q1", "m1")}, ""},
+		"another question":                {[]*engine.Record{ask("q1", "m1"), answer("q1", "m2")}, ""},
+		"another call":                    {[]*engine.Record{ask("q1", "m1"), answer("q2", "m1")}, ""},
+		"an earlier question":             {[]*engine.Record{ask("q1", "m1"), ask("q2", "m2"), answer("q1", "m1")}, ""},
+		"refused":                         {[]*engine.Record{ask("q1", "m1"), refused}, ""},
+		"answered again":                  {[]*engine.Record{ask("q1", "m1"), answer("q1", "m2"), answer("q1", "m1")}, ""},
+		"a prompt agrees":                 {[]*engine.Record{ask("q1", "m1"), prompt("yes")}, " push"},
+		"a prompt agrees for the session": {[]*engine.Record{ask("q1", "m1"), prompt("yes always")}, " push*"},
+		"a prompt chooses":                {[]*engine.Record{ask("q1", "m1"), prompt("2")}, " commit"},
+		"a prompt chooses nothing":        {[]*engine.Record{ask("q1", "m1"), prompt("3")}, ""},
+		"a prompt about something else":   {[]*engine.Record{ask("q1", "m1"), prompt(""), prompt("yes")}, ""},
+		"agreed after the answer":         {[]*engine.Record{ask("q1", "m1"), answer("q1", "m2"), prompt("yes")}, ""},
+		"agreed without a question":       {[]*engine.Record{prompt("yes")}, ""},
+		"a prompt that nobody typed":      {[]*engine.Record{ask("q1", "m1"), note}, ""},
+	} {
+		h := &State{ByVerdict: map[string]int64{}, ByTool: map[string]int64{}, ByType: map[string]int64{}, Labels: map[string]int64{}}
+		for i, r := range c.records {
+			r.N = int64(i + 1)
+			h.Append(r)
+		}
+		if got := orderedActs(h); got != c.want {
+			t.Errorf("%s: %q, not %q", name, got, c.want)
+		}
+	}
+}

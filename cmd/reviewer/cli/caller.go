@@ -6,6 +6,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -74,6 +76,18 @@ func (a *App) CallerAgain() *engine.Client {
 	c := facts.Caller()
 	c.Missing = cmp.Or(c.Missing, "it was first seen at a call, and no prompt of it was examined yet")
 	return c
+}
+
+// ClientHas reports whether the command line of the client that sent an event has one of some options. One that is not known has.
+func (a *App) ClientHas(options []string) bool {
+	facts, err := a.hookFacts()
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(strings.Fields(facts.ClientLine()), func(w string) bool {
+		name, _, _ := strings.Cut(w, "=")
+		return slices.Contains(options, name)
+	})
 }
 
 func (a *App) hookPid() int { return cmp.Or(a.Pid, os.Getpid()) }

@@ -14,14 +14,24 @@ func (r *statementReader) frame(t []token, allowed ...string) *frame {
 
 // frameOf does the same. A place needs no act: only src/.
 func (r *statementReader) frameOf(t []token, place bool, allowed ...string) *frame {
-	f := &frame{allowed: append(allowed, "fillers", "polite", "pronouns", "towards"), used: map[int]bool{}}
+	f := &frame{allowed: append(allowed, "fillers", "polite", "pronouns", "towards"), used: map[int]bool{}, first: map[string]int{}, whole: map[int]bool{}}
 	r.findActs(t, f)
 	f.refers = slices.ContainsFunc(t, func(t token) bool { return t.it || t.in("pronouns") })
 	f.all = has(t, "all")
 	for i := range t {
+		before := len(f.objects)
 		if !r.covered(t, i, f, place) {
 			return nil
 		}
+		for range f.objects[before:] {
+			f.parts = append(f.parts, partAt(t, i))
+		}
+		if t[i].in("all") {
+			f.whole[partAt(t, i)] = true
+		}
+	}
+	for act, i := range f.first {
+		f.first[act] = partAt(t, i)
 	}
 	f.objects = f.objects[:min(len(f.objects), maxObjects)]
 	return f
@@ -45,6 +55,7 @@ func (r *statementReader) findActs(t []token, f *frame) {
 				continue
 			}
 			f.acts = append(f.acts, act)
+			f.first[act] = i
 			f.used[i], taken[i] = true, true
 			for k := range t {
 				if t[k].part(act, partThings, partNouns, partWith, partMakes) {
@@ -62,6 +73,59 @@ func (r *statementReader) findActs(t []token, f *frame) {
 	if len(f.acts) > 1 {
 		f.acts = slices.DeleteFunc(f.acts, func(a string) bool { return a == "wait" })
 	}
+}
+
+// partAt returns in which part of a clause a token is: and, or, nor and another negation separate the parts.
+func partAt(t []token, i int) int {
+	n, denied := 0, false
+	for _, w := range t[:i] {
+		if w.in("conjunctions", "joiners") || w.in("not") && !w.in("all") && denied {
+			n++
+		}
+		denied = denied || w.in("not", "never")
+	}
+	return n
+}
+
+// objectsOf returns the objects of one of several acts: those in its part of the clause, and in the parts after it that have no act of
+// their own. An act that needs an object and has none there shares those of the next act: edit and delete a.go.
+func (r *statementReader) objectsOf(f *frame, act string) []string {
+	if len(f.acts) < 2 || len(f.parts) < len(f.objects) {
+		return f.objects
+	}
+	own, next := f.within(f.first[act]), len(f.parts)+maxClause
+	if len(own) > 0 || slices.Contains(r.unnamed, act) {
+		return own
+	}
+	if f.whole[f.first[act]] {
+		return nil // don't install anything or touch go.mod
+	}
+	for _, part := range f.first {
+		if part > f.first[act] {
+			next = min(next, part)
+		}
+	}
+	if list := f.within(next); len(list) > 0 {
+		return list
+	}
+	return f.objects // it was named before
+}
+
+// within returns the objects that belong to the acts of a part of a clause.
+func (f *frame) within(part int) []string {
+	var list []string
+	for i, o := range f.objects {
+		of := 0
+		for _, at := range f.first {
+			if at <= f.parts[i] {
+				of = max(of, at)
+			}
+		}
+		if of == part {
+			list = append(list, o)
+		}
+	}
+	return list
 }
 
 // narrower leaves out the acts that others of the same words make more exact.
@@ -85,6 +149,7 @@ func (r *statementReader) single(t []token, f *frame, taken map[int]bool, parts 
 			}
 			if !slices.Contains(f.acts, act) {
 				f.acts = append(f.acts, act)
+				f.first[act] = i
 			}
 			f.used[i], found = true, true
 		}

@@ -33,12 +33,12 @@ func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker, exist
 		goals.sentence(s)
 	}
 	look := goals.done()
-	g.Statements = words.statements(masked, exists, look)
+	g.Statements, g.Agrees = words.statements(masked, exists, look)
 	return g
 }
 
-// statements returns what a prompt forbids, orders, permits and lifts.
-func (g *vocabulary) statements(masked string, exists func(string) bool, look bool) []engine.Statement {
+// statements returns what a prompt forbids, orders, permits and lifts, and what it agrees to.
+func (g *vocabulary) statements(masked string, exists func(string) bool, look bool) (said []engine.Statement, agrees string) {
 	typed, handed := g.ownStatements(spaced(masked))
 	r := statementReader{lexicon: lexiconOf(g.set, true), exists: exists}
 	read := func(text string, onlyForbids bool) {
@@ -46,6 +46,9 @@ func (g *vocabulary) statements(masked string, exists func(string) bool, look bo
 		r.only, r.theirs, r.alone = onlyForbids, onlyForbids, len(list) == 1
 		for _, s := range list {
 			r.sentence(s, rawText(s))
+		}
+		if !onlyForbids {
+			agrees = r.agreesTo(list, strings.TrimSpace(handed) != "")
 		}
 	}
 	read(typed, false)
@@ -61,7 +64,7 @@ func (g *vocabulary) statements(masked string, exists func(string) bool, look bo
 		r.lexicon = lexiconOf(g.set, false)
 		read(typed+handed, true)
 	}
-	return r.list
+	return r.list, agrees
 }
 
 // rawText is the text of a sentence.
@@ -265,7 +268,7 @@ func (g *vocabulary) plainWord(s string) promptWord {
 	if strings.HasPrefix(s, "—") || strings.HasPrefix(s, "–") || s == "-" || s == "--" {
 		return promptWord{stop: ','}
 	}
-	core = strings.TrimLeft(core, "([{*\"'`")
+	core = strings.TrimLeft(core, "([{*\"'`¿¡")
 	w.text, w.low = core, strings.ToLower(core)
 	w.name = g.pathName(core)
 	return w

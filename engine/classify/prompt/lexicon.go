@@ -18,6 +18,7 @@ type lexicon struct {
 	runes   int             // length of the longest word of a language without spaces
 	acts    []string        // sorted
 	lasting []string        // acts that a permission allows for the rest of the session
+	unnamed []string        // acts that a question can name without what they are done to
 
 	broad     []string // acts that an unclear prohibition without a name is not about
 	everyday  []string // acts whose verbs are also used of other things
@@ -88,6 +89,7 @@ func newLexicon(set *rows.Set, own bool) *lexicon {
 	slices.Sort(l.acts)
 	l.lasting, l.referring = set.OwnWords("prompt.lasting"), set.OwnWords("prompt.referring")
 	l.broad, l.everyday, l.pastEnds = set.OwnWords("prompt.broad"), set.OwnWords("prompt.everyday"), set.OwnWords("prompt.past")
+	l.unnamed = set.OwnWords("prompt.unnamed")
 	return l
 }
 

@@ -86,6 +86,9 @@ A person's prompt can forbid an act, order it, permit it, or lift what was forbi
   the same act. That allows it once; "you may always" allows it for the session. Some acts, such as changing files, are
   allowed for the session at once.
 - "Ask me before", and an end that is not clear ("until the tests pass"), lead to a question instead of a denial.
+- The answer to a question that the client itself puts before the person, and an approved plan, order what the sentence that asks,
+  the label of the chosen option, or a line of the plan names: once, unless the answer says "always". Descriptions, headers and
+  questions that name more than three acts do not count, nor does an answer that another hook or program could give.
 - "Go ahead" and "continue", and "yes" where the prompt says nothing else, lift only that the agent is to wait or to change
   nothing, and nothing that was forbidden with "never".
 - A command that only reads, and a dry run, is not the act: ` + "`grep deploy src` and `git push --dry-run`" + ` pass.

@@ -51,9 +51,12 @@ type frame struct {
 	allowed []string
 	acts    []string
 	objects []string
-	used    map[int]bool // tokens that the acts consist of
-	refers  bool         // it has a word such as it
-	all     bool         // it has a word such as anything
+	used    map[int]bool   // tokens that the acts consist of
+	refers  bool           // it has a word such as it
+	all     bool           // it has a word such as anything
+	first   map[string]int // where each act is: its part of the clause
+	parts   []int          // of the objects
+	whole   map[int]bool   // parts with a word such as anything
 }
 
 // sentence reads a sentence that a person wrote.
@@ -128,7 +131,7 @@ func (r *statementReader) add(kind engine.StatementKind, f *frame, until string,
 // before in the sentence: a.go is mine, don't overwrite.
 func (r *statementReader) meantObjects(kind engine.StatementKind, act string, f *frame) []string {
 	if len(f.objects) > 0 || !slices.Contains(r.referring, act) || !f.refers && (!r.here || f.all || kind != engine.Forbids) {
-		return f.objects
+		return r.objectsOf(f, act)
 	}
 	return r.names[:min(len(r.names), maxObjects)]
 }
