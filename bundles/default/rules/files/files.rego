@@ -45,6 +45,8 @@ _can_be_got_back(e) if {
 	scores.in_scope(e)
 }
 
+_can_be_got_back(e) if scores.not_there(e)
+
 # A temporary directory of the machine; its owner was not recorded. A name of which
 # not even the beginning is known may be empty, so the target may be all of it.
 _can_be_got_back(e) if {
@@ -77,7 +79,7 @@ delete_outside_scope if {
 	e.kind == "file_delete"
 	e.location in {"outside", "home", "temp_root", "home_root", "root", "ancestor", "system", "device"}
 	not scores.own_host(e) # see delete_elsewhere
-	not _not_there(e)
+	not scores.not_there(e)
 	not scores.own_file(e)
 	not scores.cache(e)
 	not scores.ordered(e)
@@ -101,7 +103,7 @@ delete_named if {
 	some e in input.action.effects
 	e.kind == "file_delete"
 	scores.ordered(e)
-	not _not_there(e)
+	not scores.not_there(e)
 	not scores.own_file(e)
 }
 
@@ -113,7 +115,7 @@ delete_outside_scope if {
 	e.kind == "file_delete"
 	e.location == "beside"
 	not _made_here(e)
-	not _not_there(e)
+	not scores.not_there(e)
 }
 
 _made_here(e) if {
@@ -131,14 +133,6 @@ _made_by_call(e) if {
 	w.command < e.command
 	w.short == e.short
 	not w.exists == "yes"
-}
-
-# No file has that name, or a name that the pattern matches.
-_not_there(e) if {
-	e.exists == "no"
-	not e.recursive
-	e.certainty == "exact"
-	e.location in {"outside", "home", "beside"}
 }
 
 # METADATA
