@@ -102,6 +102,7 @@ _cases := {
 	"env_file_read": {
 		"fires": {"read": _secret("file_read", "env_file")},
 		"silent": {
+			"its size": given.call({"action": {"signals": ["credential_adjacent"], "effects": [given.effect("file_read", {"class": "env_file", "verb": "list"})]}}),
 			"written": _secret("file_write", "env_file"),
 			"credential": _secret("file_read", "credential"),
 			"has happened": object.union(_secret("file_read", "env_file"), {"phase": "post"}),

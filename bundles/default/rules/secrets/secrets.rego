@@ -120,6 +120,19 @@ _reads_env_file if {
 	some e in input.action.effects
 	e.class == "env_file"
 	e.kind == "file_read"
+	not _only_measured(e)
+}
+
+# Names, sizes and counts are no secret, unless what is listed is read in its turn.
+_only_measured(e) if {
+	e.verb == "list"
+	not _read_in_turn
+}
+
+_read_in_turn if {
+	some e in input.action.effects
+	e.kind == "file_read"
+	e.certainty in {"unknown", "prefix"}
 }
 
 # METADATA
