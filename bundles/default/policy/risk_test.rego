@@ -232,8 +232,10 @@ test_made_and_deleted[name] if {
 		"it was there": {"made": {"exists": "yes"}, "step": "unknown"},
 		"another one": {"made": {"short": "./b.txt"}, "step": "unknown"},
 		"it was moved there": {"made": {"verb": "move"}, "step": "unknown"},
+		"written, with all below it": {"made": {}, "deleted": {"recursive": true}, "step": "R2"},
+		"copied, with all below it": {"made": {"verb": "copy"}, "deleted": {"recursive": true}, "step": "unknown"},
 	}
-	deleted := given.effect("file_delete", {"command": 1})
+	deleted := given.effect("file_delete", object.union({"command": 1}, object.get(case, "deleted", {})))
 	made := given.effect("file_write", object.union({"command": 0}, case.made))
 	case.step == scores.step(deleted) with input as given.action("file_deletion", [made, deleted])
 }
