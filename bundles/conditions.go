@@ -151,7 +151,7 @@ func Enforcements() []string { return []string{"observe", "warn", "enforce"} }
 // MessageFields lists the placeholders of the message of a rule with a
 // condition. A rule in Rego may have more: its policy fills them in.
 func MessageFields() []string {
-	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted", "details",
+	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted", "deletes", "deletion", "details",
 		"deletions", "said", "act", "deleted_outside", "guarded", "written", "limits", "tokens", "seconds", "late", "late_reason"}
 }
 

@@ -279,9 +279,9 @@ func (c *Call) SendsObject(verb, object string, to abstract.Arg) {
 // ownForge reports whether a client of a code host addresses the repository that the working directory is of: by name,
 // by the client's placeholders for it, or without any name.
 func (c *Call) ownForge(service abstract.Arg) bool {
-	dir := c.Shell.Scope.Dirs[0]
-	if c.Shell.In.Remotes == nil || len(c.Shell.Scope.Dirs) != 1 || dir.Sure != abstract.Literal || len(c.Shell.GitRemotes) > 0 || !service.Known() ||
-		service.Text == "" || service.Text != c.Service.Text || c.Opts.Has("--hostname") {
+	dir, s := c.Shell.Scope.Dirs[0], c.Shell
+	if s.In.Remotes == nil || len(s.Scope.Dirs) != 1 || dir.Sure != abstract.Literal || len(s.GitRemotes) > 0 ||
+		!service.Known() || service.Text == "" || service.Text != c.Service.Text || c.Opts.Has("--hostname") {
 		return false
 	}
 	remotes := c.Shell.In.Remotes(dir.Text)

@@ -13,7 +13,7 @@ import data.reviewer.scores
 #   decision: block
 #   harm: loss
 #   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
-#   message: "Recursive deletion is not allowed: {deleted} may not be recoverable."
+#   message: "{deletion} is not allowed: {deleted} may not be recoverable."
 #   remediation: delete the files by name, move them aside, or commit them first
 #   overridable: [organisation, user]
 prevent_recursive_deletion if {
@@ -68,7 +68,7 @@ _can_be_got_back(e) if {
 #   decision: block
 #   harm: loss
 #   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC6.1]
-#   message: "This deletes {deleted_outside}, which is outside the workspace {workspace}."
+#   message: "This {deletes} {deleted_outside}, which is outside the workspace {workspace}."
 #   remediation: delete only inside the workspace, or ask the user to do it
 #   overridable: [organisation, user]
 delete_outside_scope if {
@@ -94,7 +94,7 @@ delete_outside_scope if {
 #   decision: ask
 #   harm: loss
 #   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC6.1]
-#   message: "This deletes {deleted_outside}, which is outside the workspace {workspace} but named in a prompt."
+#   message: "This {deletes} {deleted_outside}, which is outside the workspace {workspace} but named in a prompt."
 #   remediation: let the user check the path, or move the file to the trash (`reviewer trash FILE`)
 #   overridable: [organisation, user]
 delete_named if {

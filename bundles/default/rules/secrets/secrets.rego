@@ -68,6 +68,27 @@ credential_names if {
 	_listed(e)
 }
 
+# A key that this session made in the workspace, such as one for development.
+_keeps(e) if {
+	e.ledger == "created"
+	_in_workspace(e)
+}
+
+_keeps(e) if {
+	_in_workspace(e)
+	some made in input.action.effects
+	made.kind == "file_write"
+	made.verb in {"write", "create"}
+	made.short == e.short
+	made.exists == "no"
+	made.command < e.command
+}
+
+_in_workspace(e) if {
+	e.certainty == "exact"
+	e.location == "inside"
+}
+
 # The mode lets only the owner read the file.
 _keeps(e) if {
 	e.verb == "restrict"
