@@ -151,8 +151,8 @@ func Enforcements() []string { return []string{"observe", "warn", "enforce"} }
 // MessageFields lists the placeholders of the message of a rule with a
 // condition. A rule in Rego may have more: its policy fills them in.
 func MessageFields() []string {
-	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted", "deletes", "deletion", "details",
-		"deletions", "said", "act", "deleted_outside", "guarded", "written", "limits", "tokens", "seconds", "late", "late_reason"}
+	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted", "details",
+		"deletes", "deletion", "deletions", "said", "act", "deleted_outside", "guarded", "written", "limits", "tokens", "seconds", "late", "late_reason"}
 }
 
 // Conditional reports whether the row has a condition of its own. Without one
