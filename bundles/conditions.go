@@ -152,7 +152,7 @@ func Enforcements() []string { return []string{"observe", "warn", "enforce"} }
 // condition. A rule in Rego may have more: its policy fills them in.
 func MessageFields() []string {
 	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted", "details",
-		"deletions", "said", "act", "deleted_outside", "guarded", "written", "limits", "tokens", "seconds", "late", "late_reason"}
+		"deletes", "deletion", "deletions", "said", "act", "deleted_outside", "guarded", "written", "limits", "tokens", "seconds", "late", "late_reason"}
 }
 
 // Conditional reports whether the row has a condition of its own. Without one

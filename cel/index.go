@@ -40,11 +40,22 @@ func (m *Match) written(in *engine.Input) bool {
 	if m.Every {
 		return !cut && cmdline.All(code, m.Written)
 	}
-	return cmdline.Any(code, m.Written) || cut && slices.ContainsFunc(m.Written, func(p string) bool {
+	return cmdline.Any(code, m.Written, undescribed(in.Action.Commands)...) || cut && slices.ContainsFunc(m.Written, func(p string) bool {
 		return slices.ContainsFunc(in.Action.Commands, func(c engine.Command) bool {
 			return cmdline.Loose(p, append(slices.Clone(c.Wrappers), c.Name), slices.Concat(c.Sub, c.Flags, c.Operands))
 		})
 	})
+}
+
+// undescribed returns the names of programs that no row describes. They may start another command, as a wrapper does.
+func undescribed(list []engine.Command) []string {
+	var names []string
+	for i := range list {
+		if list[i].Unlisted {
+			names = append(names, list[i].Name)
+		}
+	}
+	return names
 }
 
 // one reports whether a list is empty or has a word in common with the input's words.

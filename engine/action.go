@@ -83,6 +83,10 @@ type Action struct {
 	Possible        []Effect `json:"possible,omitempty"`
 	PossibleSignals []Signal `json:"possible_signals,omitempty"` // signals of the commands in possible
 
+	// First word of the name of an MCP tool about which nothing is known: no row describes it, and neither
+	// its name nor its arguments show an effect other than reads.
+	ToolVerb string `json:"tool_verb,omitempty"`
+
 	// 16 hexadecimal digits: the same for the same tool with the same arguments.
 	Fingerprint string `json:"fingerprint"`
 	// 16 smallest hashes of the arguments' words (8 hexadecimal digits), to compare commands.

@@ -12,6 +12,7 @@ const (
 	SignalCredential     Signal = "credential_adjacent"   // touches a credential file or store
 	SignalBroadDelete    Signal = "broad_destructive"     // deletes a root, a home, a system directory or a folder above the workspace
 	SignalPipeExternal   Signal = "pipe_to_external"      // data piped or uploaded to another host
+	SignalOwnForge       Signal = "own_forge"             // that data goes to the workspace's own repository at a code host
 	SignalPersistence    Signal = "persistence_mechanism" // installs something that runs later on its own
 	SignalRemoteCode     Signal = "remote_code"           // fetched code is run
 	SignalCheckedCode    Signal = "checked_code"          // fetched code is run if its checksum or signature is right
@@ -61,6 +62,7 @@ func LegacySignals() []string {
 func Signals() []string {
 	return []string{
 		string(SignalObfuscated), string(SignalCredential), string(SignalBroadDelete), string(SignalPipeExternal),
+		string(SignalOwnForge),
 		string(SignalPersistence), string(SignalRemoteCode), string(SignalCheckedCode), string(SignalUnknownCommand), string(SignalDeferred),
 		string(SignalEnvInjected), string(SignalGitForcePush), string(SignalGitDiscard), string(SignalGitHistory),
 		string(SignalGitNoVerify), string(SignalDiskWrite), string(SignalPower),

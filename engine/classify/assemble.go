@@ -54,7 +54,7 @@ func assemble(r *toolReader, res *place.Resolver) *engine.Action {
 	a.Types = typesOf(r, a)
 	a.Intent = intentOf(r, a.Types)
 	a.Check, a.Waits, a.Watches = checks(a, r.in.Rows), waits(r, a), watches(r, a)
-	a.Plan = planOf(r.tool.row.Plan, r.args)
+	a.Plan, a.ToolVerb = planOf(r.tool.row.Plan, r.args), r.verb
 	a.Starts, a.Remotes = startsOf(r, a), r.script.Remotes[:min(len(r.script.Remotes), maxRemotes)]
 	if a.Commands == nil {
 		a.Commands = []engine.Command{}

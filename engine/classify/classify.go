@@ -330,7 +330,7 @@ func argumentText(args map[string]any, name string) string {
 }
 
 func maskAction(a *engine.Action, m *mask.Masker) {
-	a.Name, a.Resource = m.Text(a.Name), m.Text(a.Resource)
+	a.Name, a.Resource, a.ToolVerb = m.Text(a.Name), m.Text(a.Resource), m.Text(a.ToolVerb)
 	for i := range a.Commands {
 		c := &a.Commands[i]
 		c.Name, c.Sub, c.Flags, c.Operands = m.Text(c.Name), m.Texts(c.Sub), m.Texts(c.Flags), m.Texts(c.Operands)

@@ -26,6 +26,7 @@ type toolReader struct {
 	spoken   []string          // texts of code and of other tools' calls that can become prompts
 	wrong    bool              // the arguments are not those of the tool
 	strange  bool              // the tool is unknown
+	verb     string            // first word of the name of a tool about which nothing is known
 	nested   int               // tools that called this one
 	jsons    int               // nested texts of JSON that are being read
 }

@@ -38,7 +38,12 @@ func (r *toolReader) mcp() {
 			Target: abstract.Value{Text: strings.ToLower(server)}})
 	}
 	r.sendsFiles(server, words.Verb(name))
+	if parts := operation.NameParts(name); len(parts) > 0 && !r.tool.known && !slices.ContainsFunc(r.script.Effects, isNoRead) {
+		r.verb = parts[0]
+	}
 }
+
+func isNoRead(e abstract.RawEffect) bool { return e.Kind != engine.EffectFileRead }
 
 // nameSent records whether what is sent to a web address is money or a message to people,
 // whichever program or tool sends it.

@@ -121,6 +121,7 @@ func (c *Classifier) judge(code *engine.Code, file, text string, r *toolReader, 
 	run := &toolReader{in: r.in, contents: map[string]string{}, script: readKind(code.Kinds, file, text, r.in)}
 	a := assemble(run, res)
 	a.Effects = distinctiveEffects(a.Effects)
+	forgetAbsence(a.Effects)
 	a.Signals = slices.DeleteFunc(a.Signals, func(s engine.Signal) bool { return slices.Contains(textSignals, s) })
 	if len(a.Effects)+len(a.Signals) == 0 {
 		return
@@ -132,6 +133,18 @@ func (c *Classifier) judge(code *engine.Code, file, text string, r *toolReader, 
 	a.Paths, a.Hosts = pathsOf(a.Effects), a.Hosts[:min(len(a.Hosts), maxCodeOfKind)]
 	code.Types, code.Intent, code.Hosts, code.Signals = typesOf(run, a), intentOf(run, typesOf(run, a)), a.Hosts, a.Signals
 	code.Digest = c.digestOf(code)
+}
+
+// forgetAbsence removes from code that runs later what only holds now: that a folder outside the workspace which it
+// deletes is not there.
+func forgetAbsence(list []engine.Effect) {
+	for i := range list {
+		e := &list[i]
+		if e.Kind == engine.EffectFileDelete && e.Recursive && e.Exists == "no" &&
+			slices.Contains([]engine.Location{engine.LocationOutside, engine.LocationHome, engine.LocationBeside}, e.Location) {
+			e.Exists, e.Reversibility = "", ""
+		}
+	}
 }
 
 // textSignals are signals about how a string is written, which do no harm by themselves.

@@ -24,8 +24,9 @@ import (
 // Any reports whether some command of the code, without its redirections, matches one of
 // the patterns, with or without the assignments before it. It examines command
 // substitutions and the bodies of loops and functions, too. Code that does not parse is
-// split at each operator, even within quotes.
-func Any(code string, patterns []string) bool {
+// split at each operator, even within quotes. What the named programs do is not known: their arguments are compared too,
+// from each word that may be the name of a program.
+func Any(code string, patterns []string, unknown ...string) bool {
 	if !slices.ContainsFunc(patterns, func(p string) bool { return strings.Contains(code, start(p)) }) {
 		return false // without parsing
 	}
@@ -44,7 +45,8 @@ func Any(code string, patterns []string) bool {
 				timed[first] = timing(n)
 			}
 		case *syntax.Stmt:
-			found = found || matches(forms(code, n, timed[n]), patterns)
+			found = found || matches(forms(code, n, timed[n]), patterns) ||
+				len(unknown) > 0 && n.Cmd != nil && matches(handed(words(code, n.Cmd)[assigned(n.Cmd):], unknown), patterns)
 		}
 		return !found
 	})
@@ -167,6 +169,26 @@ func forms(code string, s *syntax.Stmt, time []string) []string {
 		all = append(all, text(code, s.Cmd)) // with its own white space
 	}
 	return append(all, unwrapped(list[assigned(s.Cmd):])...)
+}
+
+// maxHanded limits the words of a command at which another command may begin.
+const maxHanded = 16
+
+// handed lists the commands that programs of which nothing is known may start: the rest of their words from each one on
+// that is no option.
+func handed(words, unknown []string) []string {
+	var all []string
+	for ; len(words) > 0; words = started(words) {
+		if !slices.Contains(unknown, path.Base(words[0])) {
+			continue
+		}
+		for i := 1; i < min(len(words), maxHanded); i++ {
+			if !strings.HasPrefix(words[i], "-") {
+				all = append(all, strings.Join(words[i:], " "))
+			}
+		}
+	}
+	return all
 }
 
 // words lists the words of a simple command as they are written, assignments first.

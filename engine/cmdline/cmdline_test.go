@@ -31,6 +31,18 @@ func TestAny(t *testing.T) {
 	}
 }
 
+func TestAnyOfUnknownPrograms(t *testing.T) {
+	for code, want := range map[string]bool{
+		"rtk git add -A": true, "rtk -v --mode x git add -A .": true, "/opt/bin/rtk git add -A": true, "X=1 rtk git add -A": true, "timeout 5 rtk git add -A": true,
+		"a && rtk git add -A": true, "git add -A": true,
+		"rtk git add a.txt": false, "rtk 'git add -A'": false, `rtk note "please run git add -A"`: false, "ls git add -A": false, "rtk; ls": false, "X=1": false,
+	} {
+		if got := Any(code, []string{"git add -A*"}, "rtk"); got != want {
+			t.Errorf("%q: %v", code, got)
+		}
+	}
+}
+
 func TestAll(t *testing.T) {
 	patterns := []string{"npm *", "git status", "find *", "watch ls", "time -p *"}
 	for _, code := range []string{"npm", "npm test && git status", "npm a | npm b; npm c & npm d\nnpm e", "npm a 2>&1", "time npm a | npm b", "timeout 5 npm a",

@@ -217,6 +217,8 @@ func placeholders() []placeholder {
 		{"late_reason", "what the review found about that call", "session.late is present", "This edits a lock file, which only its package manager should write: ./go.sum"},
 		{"guarded", "what concerns reviewer itself, at most three; also what is only read", "the call concerns reviewer; else as {target}", "~/.local/state/reviewer/key"},
 		{"deleted_outside", "those of {deleted} that are outside the workspace", "the call deletes something outside; else as {deleted}", "/etc/app.conf"},
+		{"deletes", "what happens to {deleted}", "always: moves away if it is only moved, else deletes", "deletes"},
+		{"deletion", "the same as a noun, for whole folders", "always: Moving whole folders away if they are only moved, else Recursive deletion", "Recursive deletion"},
 		{"place", "places protected by workspace rules", "the call touches such a place; else \"this\"", "billing/"},
 		{"said", "the sentence of the user that forbids the call", "the call breaks a prohibition; else \"The user said so\"", "You said: \"Don't commit.\" (prompt 3)"},
 		{"act", "what that sentence forbids", "the call breaks a prohibition; else \"do that\"", "commit"},

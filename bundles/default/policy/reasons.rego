@@ -6,6 +6,7 @@
 # scope: package
 package reviewer.reasons
 
+import data.reviewer.effects
 import data.reviewer.families.execution
 import data.reviewer.families.workspace
 import data.reviewer.fired
@@ -347,6 +348,8 @@ interventions := [intervention.chosen] if {
 _facts := {
 	"{target}": _target,
 	"{deleted}": _deleted,
+	"{deletes}": _deletes,
+	"{deletion}": _deletion,
 	"{deleted_outside}": _deleted_outside,
 	"{guarded}": _guarded,
 	"{command}": input.action.resource,
@@ -407,10 +410,23 @@ _deleted := _first(_deletions) if {
 	count(_deletions) > 0
 } else := _target
 
-_deletions := [_name(e) |
-	some e in input.action.effects
-	e.kind == "file_delete"
-]
+_deletions := [_name(e) | some e in _gone]
+
+_gone := [e | some e in input.action.effects; effects.gone(e)]
+
+# What moves is not called a deletion.
+_deletes := "moves away" if {
+	_only_moves
+} else := "deletes"
+
+_deletion := "Moving whole folders away" if {
+	_only_moves
+} else := "Recursive deletion"
+
+_only_moves if {
+	_gone != []
+	every e in _gone { effects.displaced(e) }
+}
 
 # Those of them that are outside the workspace.
 _deleted_outside := _first(outside) if {

@@ -302,12 +302,32 @@ test_deleted[name] if {
 	some name, case in {
 		"deletions": {"effects": array.concat([given.effect("file_delete", {"short": s}) | some s in ["./x", "./y", "./x"]], written), "want": "./x, ./y"},
 		"none": {"effects": written, "want": "./b, https://example.com/a"},
+		"renamed": {"effects": array.concat([given.effect("file_write", {"short": "./x", "verb": "rename"})], written), "want": "./x"},
 	}
 	row := {"id": "says", "decision": "warn", "tags": [], "overridable": [], "always": false, "message": "{deleted}"}
 	doc := given.call({"action": {"effects": case.effects}, "findings": ["says"]})
 	got := reasons.results[0].message with input as doc with data.reviewer.catalog as {"says": row}
 	got == case.want
 }
+
+# What is only moved is not called a deletion.
+test_moved[name] if {
+	some name, case in {
+		"deleted": {"effects": [_deleted_file], "want": "deletes, Recursive deletion"},
+		"moved out of reach": {"effects": [_moved_file], "want": "moves away, Moving whole folders away"},
+		"moved within reach": {"effects": [given.effect("file_write", {"verb": "rename"})], "want": "moves away, Moving whole folders away"},
+		"both": {"effects": [_moved_file, _deleted_file], "want": "deletes, Recursive deletion"},
+		"neither": {"effects": [given.effect("file_write", {})], "want": "deletes, Recursive deletion"},
+	}
+	row := {"id": "says", "decision": "warn", "tags": [], "overridable": [], "always": false, "message": "{deletes}, {deletion}"}
+	doc := given.call({"action": {"effects": case.effects}, "findings": ["says"]})
+	got := reasons.results[0].message with input as doc with data.reviewer.catalog as {"says": row}
+	got == case.want
+}
+
+_deleted_file := given.effect("file_delete", {"verb": "delete"})
+
+_moved_file := given.effect("file_delete", {"verb": "move", "short": "./y"})
 
 # What a template may name.
 test_fields[field] if {

@@ -162,6 +162,9 @@ out_of_scope if {
 
 # If an action does more than read, its reads do not show how much is lost: rules judge
 # what leaves the machine (upload_outside, secret_egress).
-_weighs(e) if e.kind != "file_read"
+_weighs(e) if {
+	e.kind != "file_read"
+	not not_there(e)
+}
 
 _weighs(_) if "reads_only" in input.facts

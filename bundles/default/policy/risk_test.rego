@@ -22,6 +22,9 @@ test_modifiers[name] if {
 		"outside": {"effects": [given.effect("file_write", {"location": "outside"})], "score": 0.7, "factors": ["out_of_scope"]},
 		"added to the scope by a person": {"effects": [given.effect("file_write", {"location": "outside", "scoped": true})], "score": 0.4, "factors": []},
 		"home": {"effects": [given.effect("file_read", {"location": "home"})], "score": 0.7, "factors": ["out_of_scope"]},
+		"a deletion that finds nothing": {"effects": [given.effect("file_delete", {"location": "home", "exists": "no"})], "score": 0.4, "factors": []},
+		"a recursive one": {"effects": [given.effect("file_delete", {"location": "home", "exists": "no", "recursive": true})], "score": 0.4, "factors": []},
+		"one that may find something": {"effects": [given.effect("file_delete", {"location": "home", "exists": "yes"})], "score": 0.7, "factors": ["out_of_scope"]},
 		"unknown place": {"effects": [given.effect("file_write", {"location": "unknown"})], "score": 0.7, "factors": ["out_of_scope"]},
 		"temporary": {"effects": [given.effect("file_write", {"location": "temp"})], "score": 0.4, "factors": []},
 		"no scope known": {
@@ -229,8 +232,10 @@ test_made_and_deleted[name] if {
 		"it was there": {"made": {"exists": "yes"}, "step": "unknown"},
 		"another one": {"made": {"short": "./b.txt"}, "step": "unknown"},
 		"it was moved there": {"made": {"verb": "move"}, "step": "unknown"},
+		"written, with all below it": {"made": {}, "deleted": {"recursive": true}, "step": "R2"},
+		"copied, with all below it": {"made": {"verb": "copy"}, "deleted": {"recursive": true}, "step": "unknown"},
 	}
-	deleted := given.effect("file_delete", {"command": 1})
+	deleted := given.effect("file_delete", object.union({"command": 1}, object.get(case, "deleted", {})))
 	made := given.effect("file_write", object.union({"command": 0}, case.made))
 	case.step == scores.step(deleted) with input as given.action("file_deletion", [made, deleted])
 }

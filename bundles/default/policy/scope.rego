@@ -50,6 +50,30 @@ own_file(e) if {
 }
 
 # METADATA
+# title: A deletion outside the scope finds nothing
+# description: >-
+#   No file has that name when the call begins, and nothing in the call puts one there. A part of the call
+#   that is not understood could, so a whole folder counts only without one.
+# scope: document
+not_there(e) if {
+	_absent(e)
+	not e.recursive
+}
+
+not_there(e) if {
+	_absent(e)
+	not "not_understood" in input.facts
+}
+
+_absent(e) if {
+	e.exists == "no"
+	e.kind == "file_delete"
+	e.certainty == "exact"
+	e.location in {"outside", "home", "beside"}
+	not e.host
+}
+
+# METADATA
 # title: A tool's cache is deleted
 # description: The tool can download or build it again.
 cache(e) if {

@@ -61,19 +61,26 @@ _to_service(e) if {
 }
 
 # METADATA
-# title: The same call created the file that it deletes
+# title: The same call created the file that it deletes or moves away
 made_by_call(e) if {
 	e.kind == "file_delete"
 	e.certainty == "exact"
-	not e.recursive
 	not e.reversibility
 	some made in input.action.effects
 	made.kind == "file_write"
-	made.verb in {"write", "copy"}
+	_makes_file(made, e)
 	made.short == e.short
 	made.certainty == "exact"
 	made.command < e.command
 	object.get(made, "exists", "no") == "no"
+}
+
+# What is written is a file. A copy may be of a folder to which something else was added since.
+_makes_file(made, _) if made.verb == "write"
+
+_makes_file(made, e) if {
+	made.verb == "copy"
+	not e.recursive
 }
 
 # Effects that leave something behind.

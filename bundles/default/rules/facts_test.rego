@@ -95,10 +95,17 @@ _facts := {
 			"away": _pipes([_out({})]),
 			"nobody knows where": _pipes([]),
 			"here and there": _pipes([_out({"loopback": true}), _out({})]),
+			"a file of the home directory, to the workspace's own repository": _to_own([given.effect("file_read", {"location": "home"}), _out({})], []),
+			"a file that is not known": _to_own([given.effect("file_read", {"certainty": "prefix"}), _out({})], []),
+			"variables": _to_own([_out({})], ["environment_dump"]),
+			"a store": _to_own([_out({})], ["credential_adjacent"]),
+			"that repository and another host": _to_own([_out({}), _out({"target": "drop.example"})], []),
 			"to whoever comes": _pipes([_out({"loopback": true}), given.request({"verb": "listen"})]),
 		},
 		"silent": {
 			"to this machine": _pipes([_out({"loopback": true})]),
+			"to the workspace's own repository": _to_own([_out({})], []),
+			"a file of the workspace": _to_own([given.effect("file_read", {}), _out({})], []),
 			"nothing is handed on": _sends([_out({})]),
 			"has happened": object.union(_pipes([_out({})]), {"phase": "post"}),
 		},
@@ -174,5 +181,10 @@ _secrets(patch) := given.effect("file_read", object.union({"verb": "read", "clas
 _out(patch) := given.request(object.union({"verb": "send", "egress": true}, patch))
 
 _sends(effects) := given.action("network_request", effects)
+
+_to_own(effects, signals) := given.call({"action": {
+	"types": ["network_request"], "effects": effects,
+	"signals": array.concat(["own_forge", "pipe_to_external"], signals),
+}})
 
 _pipes(effects) := given.call({"action": {"types": ["network_request"], "signals": ["pipe_to_external"], "effects": effects}})

@@ -19,7 +19,7 @@ _cases := {
 			"outside, though kept": _recursive({"reversibility": "R2", "location": "outside"}),
 			"generated, but not known how it ends": _recursive({"class": "generated", "certainty": "prefix", "short": "./build/?"}),
 			"kept, but not known how it ends": _recursive({"reversibility": "R2", "certainty": "prefix", "short": "./src/?"}),
-			"outside and not there": _recursive({"exists": "no", "location": "home"}),
+			"a place of the system that is not there": _recursive({"exists": "no", "location": "system"}),
 			"all temporary files, if the name is empty": _recursive({"certainty": "prefix", "location": "temp", "short": "/tmp/?"}),
 			"the temporary directory": _recursive({"location": "temp_root", "short": "/tmp"}),
 			"one of two": given.action("file_deletion", [
@@ -102,6 +102,7 @@ _cases := {
 	"env_file_read": {
 		"fires": {"read": _secret("file_read", "env_file")},
 		"silent": {
+			"its size": given.call({"action": {"signals": ["credential_adjacent"], "effects": [given.effect("file_read", {"class": "env_file", "verb": "list"})]}}),
 			"written": _secret("file_write", "env_file"),
 			"credential": _secret("file_read", "credential"),
 			"has happened": object.union(_secret("file_read", "env_file"), {"phase": "post"}),

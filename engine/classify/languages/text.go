@@ -108,7 +108,9 @@ func sedScript(c *shell.Call, script abstract.Arg) {
 			i = sedLine(c, script, i, func(rest string) { c.Writes("write", script.With(rest)) })
 		case 'r', 'R':
 			i = sedLine(c, script, i, func(rest string) { c.Reads(script.With(rest)) })
-		case 'a', 'i', 'c', ':', 'b', 't', 'T', '#':
+		case 'a', 'i', 'c':
+			i = afterText(t, i+1)
+		case ':', 'b', 't', 'T', '#':
 			i = sedLine(c, script, i, func(string) {})
 		default:
 			i++
@@ -134,6 +136,16 @@ func sedLine(c *shell.Call, script abstract.Arg, i int, f func(rest string)) int
 	line, _, _ := strings.Cut(script.Text[i+1:], "\n")
 	f(strings.TrimSpace(line))
 	return i + 1 + len(line)
+}
+
+// afterText returns where the text of a, i or c ends: a line that ends with a backslash continues.
+func afterText(t string, i int) int {
+	for ; i < len(t) && t[i] != '\n'; i++ {
+		if t[i] == '\\' {
+			i++
+		}
+	}
+	return min(i, len(t))
 }
 
 // skipAddress skips spaces, separators and addresses such as 1,$ or /x/.

@@ -229,6 +229,9 @@ func (r *Resolver) look(e *engine.Effect) {
 		return
 	}
 	info := r.Lstat(e.Target)
+	if r.hidden[e.Target] || info == nil && r.ofAnotherDisk(e.Target) {
+		return
+	}
 	if e.Exists, e.Entry = "no", entry(info); info == nil {
 		return
 	}
@@ -243,6 +246,12 @@ func (r *Resolver) look(e *engine.Effect) {
 		r.asked++
 		e.Git = r.Git(e.Target)
 	}
+}
+
+// ofAnotherDisk reports whether the absence of a path outside the workspace says nothing, since the workspace is not
+// on this disk either: the call is of another machine.
+func (r *Resolver) ofAnotherDisk(p string) bool {
+	return r.workspace != "" && !Within(p, r.workspace) && r.Lstat(r.workspace) == nil
 }
 
 // Above returns the missing parent folders that are created together with a target: they
@@ -350,7 +359,9 @@ func (r *Resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 	name, inAll := strings.CutPrefix(pattern, "**/")
 	inAll = inAll && !strings.Contains(name, "/")
 	if r.Lstat(fixed) == nil {
-		e.Exists = "no"
+		if !r.hidden[fixed] {
+			e.Exists = "no"
+		}
 	} else if inAll && e.Kind == engine.EffectFileDelete && r.workspace != "" && Within(r.workspace, fixed) {
 		r.survey(e, slices.DeleteFunc(r.each(e, r.search(fixed, name), follow), harmless))
 	} else if list, ok := r.matches(fixed, pattern); ok {

@@ -1,11 +1,13 @@
 package place
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
@@ -30,7 +32,8 @@ type Resolver struct {
 	guard     []string
 	states    []string               // state folders of reviewer
 	programs  []string               // its programs
-	infos     map[string]fs.FileInfo // nil: not there
+	infos     map[string]fs.FileInfo // nil: not there, or hidden
+	hidden    map[string]bool        // whether these are there could not be seen
 	classes   map[string]engine.Class
 	lookups   int
 	Git       func(string) string // nil: unknown
@@ -49,7 +52,8 @@ type Resolver struct {
 // absolute; empty: none. set defines the classes of files.
 func NewResolver(w World, workspace string, set *rows.Set) *Resolver {
 	w.Home = Slashes(w.Home)
-	r := &Resolver{World: w, tables: tablesOf(set), infos: map[string]fs.FileInfo{}, classes: map[string]engine.Class{}, mac: w.mac(workspace)}
+	r := &Resolver{World: w, tables: tablesOf(set), mac: w.mac(workspace)}
+	r.infos, r.hidden, r.classes = map[string]fs.FileInfo{}, map[string]bool{}, map[string]engine.Class{}
 	if w.Git != nil {
 		r.Git = w.Git()
 	}
@@ -81,7 +85,7 @@ func (r *Resolver) elsewhere() *Resolver {
 	if r.far == nil {
 		r.far = &Resolver{tables: r.tables, home: r.home, temps: r.temps, homes: r.homes, mac: r.mac}
 		r.far.World.System = r.World.System
-		r.far.infos, r.far.classes = map[string]fs.FileInfo{}, map[string]engine.Class{}
+		r.far.infos, r.far.hidden, r.far.classes = map[string]fs.FileInfo{}, map[string]bool{}, map[string]engine.Class{}
 	}
 	return r.far
 }
@@ -126,9 +130,19 @@ func (r *Resolver) Lstat(p string) fs.FileInfo {
 	info, err := r.World.Lstat(p)
 	if err != nil {
 		info = nil
+		if !missing(err) {
+			r.hidden[p] = true
+		}
 	}
 	r.infos[p] = info
 	return info
+}
+
+// missing reports whether an error says that nothing has the name. Any other one, such as a folder that may
+// not be searched, says nothing about it.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) || errors.Is(err, syscall.ENOTDIR) ||
+		errors.Is(err, syscall.ENAMETOOLONG)
 }
 
 // Looking reports whether facts about files are available.

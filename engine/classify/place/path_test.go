@@ -198,6 +198,34 @@ func TestTwin(t *testing.T) {
 	}
 }
 
+// TestHidden: whether a file is in a folder that may not be searched is not known.
+func TestHidden(t *testing.T) {
+	world := World{Home: "/home/kim", Lstat: func(name string) (fs.FileInfo, error) {
+		if name == "/srv/shop" {
+			return os.Lstat(t.TempDir())
+		}
+		if strings.HasPrefix(name, "/home/ada/closed/") {
+			return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrPermission}
+		}
+		return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrNotExist}
+	}, Readlink: os.Readlink}
+	for target, want := range map[abstract.Value]string{
+		{Text: "/home/ada/gone"}: "no", {Text: "/home/ada/gone/*.c", Sure: abstract.Glob}: "no",
+		{Text: "/home/ada/closed/a"}: "", {Text: "/home/ada/closed/in/*.c", Sure: abstract.Glob}: "",
+	} {
+		r := NewResolver(world, "/srv/shop", classifytest.Rows())
+		e := r.Effect(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Target: target})
+		if e.Exists != want {
+			t.Errorf("%s: %q, want %q", target.Text, e.Exists, want)
+		}
+	}
+	r := NewResolver(world, "/srv/elsewhere", classifytest.Rows())
+	e := r.Effect(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Target: abstract.Value{Text: "/home/ada/gone"}})
+	if e.Exists != "" {
+		t.Errorf("the workspace is not on this disk: %q", e.Exists)
+	}
+}
+
 func TestReversibility(t *testing.T) {
 	root := repo(t, map[string]string{".gitignore": "dist/\n", "a": "a", "b": "b", "dist/x": "x", "new": "n"}, "a", "b")
 	if err := os.WriteFile(root+"/b", []byte("changed"), 0o644); err != nil {

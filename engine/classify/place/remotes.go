@@ -23,6 +23,21 @@ func (m Remotes) HasHost(host string) bool {
 	return host != "" && slices.ContainsFunc(m.urls, func(u string) bool { return strings.HasPrefix(u, host+"/") })
 }
 
+// OfService reports whether a repository is one of the remotes at a code host, which is known by the first name of its
+// host. An empty repository stands for the one that the host's client chooses: all remotes there must be one repository.
+func (m Remotes) OfService(service, repository string) bool {
+	var found []string
+	for _, u := range m.urls {
+		if host, path, _ := strings.Cut(u, "/"); strings.HasPrefix(host, service+".") {
+			found = append(found, path)
+		}
+	}
+	if repository == "" {
+		return len(found) > 0 && !slices.ContainsFunc(found, func(p string) bool { return p != found[0] })
+	}
+	return slices.Contains(found, strings.ToLower(repository))
+}
+
 // Seen reports whether something was fetched from or pushed to a remote of that name.
 func (m Remotes) Seen(name string) bool { return m.seen == nil || m.seen(name) }
 

@@ -16,8 +16,12 @@ func (s *Machine) ifClause(c *syntax.IfClause) Outcome {
 		cond = s.stmts(c.Cond[:len(c.Cond)-1])
 		cond = s.stmt(c.Cond[len(c.Cond)-1])
 	}
-	then, a := s.branch(func() Outcome { return s.stmts(c.Then) })
+	then, a := s.branch(func() Outcome {
+		s.Frame.checked = s.Frame.checked || cond.passed || cond.rest
+		return s.stmts(c.Then)
+	})
 	other, b := s.branch(func() Outcome {
+		s.Frame.checked = s.Frame.checked || cond.denied || cond.rest
 		s.Scope.Enter(cond.Fail)
 		s.Scope.Saved = Stashed{}
 		switch {
@@ -37,7 +41,8 @@ func (s *Machine) ifClause(c *syntax.IfClause) Outcome {
 		s.Scope.merge(then, other)
 	}
 	out := eitherOut(a.Out, b.Out)
-	return Outcome{out, s.Scope.Dirs, a.ends && b.ends}
+	known := check{rest: cond.rest || a.ends && cond.denied || b.ends && cond.passed}
+	return Outcome{out, s.Scope.Dirs, a.ends && b.ends, known}
 }
 
 // eitherOut is the output of one of two branches: unknown as a value, both as code.
@@ -290,7 +295,7 @@ func (s *Machine) caseClause(c *syntax.CaseClause) Outcome {
 	leaves(tests)
 	leaves(falls)
 	s.Scope.merge(done...)
-	return Outcome{out, s.Scope.Dirs, len(done) == 0}
+	return Outcome{Out: out, Fail: s.Scope.Dirs, ends: len(done) == 0}
 }
 
 // caseState is the shell between two arms of a case clause, and what it has printed in the

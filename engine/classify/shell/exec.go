@@ -13,6 +13,14 @@ type Outcome struct {
 	Out  abstract.Arg     // what it has written to standard output
 	Fail []abstract.Value // the shell's directories if the last command failed
 	ends bool             // nothing after it runs: exit, return, exec
+	check
+}
+
+// check is what the result of a command says about a checksum or a signature that it checks.
+type check struct {
+	passed bool // it succeeds only if what it checks is right
+	denied bool // it fails only if that is right: ! sha256sum -c FILE
+	rest   bool // what comes after it runs only if that is right: sha256sum -c FILE || exit
 }
 
 // stmts runs a list. Each of its commands may fail and the next one runs anyway,
@@ -28,6 +36,8 @@ func (s *Machine) stmts(list []*syntax.Stmt) Outcome {
 		}
 		all.ends = all.ends || o.ends
 		all.Fail = o.Fail
+		all.check = check{o.passed, o.denied, all.rest || o.rest || s.Scope.errexit && o.passed && endsIfItFails(st)}
+		s.Frame.checked = s.Frame.checked || all.rest
 		if !s.Scope.errexit && !o.ends {
 			s.Scope.Enter(abstract.UnionValues(s.Scope.Dirs, o.Fail))
 			s.Scope.Saved = Stashed{}
@@ -38,6 +48,17 @@ func (s *Machine) stmts(list []*syntax.Stmt) Outcome {
 	}
 	all.Out = out.arg()
 	return all
+}
+
+// endsIfItFails reports whether a script ends, with set -e, whichever command of a statement fails.
+func endsIfItFails(st *syntax.Stmt) bool {
+	switch c := st.Cmd.(type) {
+	case *syntax.CallExpr:
+		return true
+	case *syntax.BinaryCmd:
+		return c.Op == syntax.Pipe
+	}
+	return false
 }
 
 // output collects what the commands of a list print.
@@ -92,6 +113,7 @@ func (s *Machine) stmt(st *syntax.Stmt) Outcome {
 		s.Scope.Enter(o.Fail)
 		s.Scope.Saved = Stashed{}
 		o.Fail = ok
+		o.passed, o.denied = o.denied, o.passed
 	}
 	return o
 }
@@ -103,6 +125,7 @@ func (s *Machine) background(st *syntax.Stmt) Outcome {
 		return s.redirected(st)
 	})
 	s.starts(st, begin)
+	o.check = check{}
 	o.Out = abstract.Arg{Text: abstract.HoleText, Taint: o.Out.Taint, Part: o.Out.Part}
 	return o
 }
@@ -154,18 +177,19 @@ func (s *Machine) Subshell(f func() Outcome) Outcome {
 	s.Scope = saved.child()
 	o := f()
 	s.Scope, s.Frame = saved, frame
-	o.Fail, o.ends = saved.Dirs, false
+	o.Fail, o.ends, o.rest = saved.Dirs, false, false
 	return o
 }
 
 // branch runs f in a child scope and returns that scope for a merge.
 func (s *Machine) branch(f func() Outcome) (*scope, Outcome) {
 	saved := s.Scope
+	checked := s.Frame.checked
 	b := saved.child()
 	s.Scope = b
 	s.Steps += len(b.Dirs) // a branch costs more than a step
 	o := f()
-	s.Scope = saved
+	s.Scope, s.Frame.checked = saved, checked
 	return b, o
 }
 
@@ -175,7 +199,10 @@ func (s *Machine) command(cmd syntax.Command) Outcome {
 	case nil:
 		return here
 	case *syntax.CallExpr:
-		return s.call(c)
+		before := s.checks
+		o := s.call(c)
+		o.check = check{passed: s.checks > before}
+		return o
 	case *syntax.BinaryCmd:
 		return s.chain(c)
 	case *syntax.Block:
@@ -254,27 +281,17 @@ func AppendText(list []string, text string) []string { return append(list[:len(l
 func (s *Machine) chain(c *syntax.BinaryCmd) Outcome {
 	switch c.Op {
 	case syntax.AndStmt:
-		checked, before := s.Frame.checked, s.checks
+		checked := s.Frame.checked
 		x := s.stmt(c.X)
-		s.Frame.checked = checked || s.checks > before && failsAsCheck(c.X)
+		s.Frame.checked = checked || x.passed || x.rest
 		y := s.stmt(c.Y)
 		s.Frame.checked = checked
-		return Outcome{abstract.Concat(x.Out, y.Out), abstract.UnionValues(x.Fail, y.Fail), x.ends}
+		both := check{passed: x.passed || y.passed, rest: x.rest || x.denied && y.ends}
+		return Outcome{abstract.Concat(x.Out, y.Out), abstract.UnionValues(x.Fail, y.Fail), x.ends, both}
 	case syntax.OrStmt:
 		return s.or(c)
 	}
 	return s.pipe(c)
-}
-
-// failsAsCheck reports whether a statement fails if one of its commands does.
-func failsAsCheck(st *syntax.Stmt) bool {
-	switch x := st.Cmd.(type) {
-	case *syntax.CallExpr:
-		return !st.Negated && !st.Background
-	case *syntax.BinaryCmd:
-		return !st.Negated && (x.Op == syntax.AndStmt && failsAsCheck(x.X) || x.Op == syntax.Pipe) && failsAsCheck(x.Y)
-	}
-	return false
 }
 
 func (s *Machine) or(c *syntax.BinaryCmd) Outcome {
@@ -289,7 +306,7 @@ func (s *Machine) or(c *syntax.BinaryCmd) Outcome {
 		return s.stmt(c.Y)
 	})
 	if y.ends {
-		return Outcome{abstract.Concat(x.Out, y.Out), nil, x.ends}
+		return Outcome{abstract.Concat(x.Out, y.Out), nil, x.ends, check{passed: x.passed, rest: x.rest || x.passed}}
 	}
 	failed := b.Dirs
 	b.Dirs = abstract.UnionValues(ok, failed)
@@ -297,7 +314,7 @@ func (s *Machine) or(c *syntax.BinaryCmd) Outcome {
 	same.Dirs = ok
 	s.Scope.merge(same, b)
 	s.Scope.Saved = Stashed{} // the command that stashed something may have failed
-	return Outcome{abstract.Concat(x.Out, y.Out), y.Fail, x.ends}
+	return Outcome{abstract.Concat(x.Out, y.Out), y.Fail, x.ends, check{denied: x.denied || y.denied, rest: x.rest}}
 }
 
 // swallows reports whether a statement only ignores that another one failed.

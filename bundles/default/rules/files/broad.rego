@@ -12,7 +12,7 @@ import data.reviewer.effects
 #   decision: block
 #   harm: loss
 #   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
-#   message: "This destroys {deleted}: a root, home or system directory, or a folder that contains the workspace."
+#   message: "This {deletes} {deleted}: a root, home or system directory, or a folder that contains the workspace."
 #   remediation: name the one directory inside the workspace that you want to delete
 delete_broad if {
 	"changes_files" in input.facts

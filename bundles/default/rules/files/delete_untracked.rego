@@ -13,7 +13,7 @@ import data.reviewer.scores
 #   decision: modify
 #   harm: loss
 #   tags: [OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
-#   message: "This deletes files whose content is not committed: {target}"
+#   message: "This {deletes} files whose content is not committed: {deleted}"
 #   remediation: move it to the trash (`reviewer trash FILE`), where a person can restore it
 #   overridable: [organisation, user, project]
 delete_untracked if {

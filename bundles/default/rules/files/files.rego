@@ -13,7 +13,7 @@ import data.reviewer.scores
 #   decision: block
 #   harm: loss
 #   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC7.5]
-#   message: "Recursive deletion is not allowed: {deleted} may not be recoverable."
+#   message: "{deletion} is not allowed: {deleted} may not be recoverable."
 #   remediation: delete the files by name, move them aside, or commit them first
 #   overridable: [organisation, user]
 prevent_recursive_deletion if {
@@ -45,6 +45,8 @@ _can_be_got_back(e) if {
 	scores.in_scope(e)
 }
 
+_can_be_got_back(e) if scores.not_there(e)
+
 # A temporary directory of the machine; its owner was not recorded. A name of which
 # not even the beginning is known may be empty, so the target may be all of it.
 _can_be_got_back(e) if {
@@ -66,7 +68,7 @@ _can_be_got_back(e) if {
 #   decision: block
 #   harm: loss
 #   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC6.1]
-#   message: "This deletes {deleted_outside}, which is outside the workspace {workspace}."
+#   message: "This {deletes} {deleted_outside}, which is outside the workspace {workspace}."
 #   remediation: delete only inside the workspace, or ask the user to do it
 #   overridable: [organisation, user]
 delete_outside_scope if {
@@ -77,7 +79,7 @@ delete_outside_scope if {
 	e.kind == "file_delete"
 	e.location in {"outside", "home", "temp_root", "home_root", "root", "ancestor", "system", "device"}
 	not scores.own_host(e) # see delete_elsewhere
-	not _not_there(e)
+	not scores.not_there(e)
 	not scores.own_file(e)
 	not scores.cache(e)
 	not scores.ordered(e)
@@ -92,7 +94,7 @@ delete_outside_scope if {
 #   decision: ask
 #   harm: loss
 #   tags: [essential, OWASP-ASI02, ATTACK-T1485, SOC2-CC6.1]
-#   message: "This deletes {deleted_outside}, which is outside the workspace {workspace} but named in a prompt."
+#   message: "This {deletes} {deleted_outside}, which is outside the workspace {workspace} but named in a prompt."
 #   remediation: let the user check the path, or move the file to the trash (`reviewer trash FILE`)
 #   overridable: [organisation, user]
 delete_named if {
@@ -101,7 +103,7 @@ delete_named if {
 	some e in input.action.effects
 	e.kind == "file_delete"
 	scores.ordered(e)
-	not _not_there(e)
+	not scores.not_there(e)
 	not scores.own_file(e)
 }
 
@@ -113,7 +115,7 @@ delete_outside_scope if {
 	e.kind == "file_delete"
 	e.location == "beside"
 	not _made_here(e)
-	not _not_there(e)
+	not scores.not_there(e)
 }
 
 _made_here(e) if {
@@ -131,14 +133,6 @@ _made_by_call(e) if {
 	w.command < e.command
 	w.short == e.short
 	not w.exists == "yes"
-}
-
-# No file has that name, or a name that the pattern matches.
-_not_there(e) if {
-	e.exists == "no"
-	not e.recursive
-	e.certainty == "exact"
-	e.location in {"outside", "home", "beside"}
 }
 
 # METADATA

@@ -59,12 +59,25 @@ test_recursive_deletion[name] if {
 		"a single file": {"patch": {"entry": "file"}, "fires": false},
 		"a single file outside": {"patch": {"entry": "file", "location": "outside"}, "fires": true},
 		"a single file, and perhaps more": {"patch": {"entry": "file", "certainty": "prefix"}, "fires": true},
+		"outside, and not there": {"patch": {"location": "home", "exists": "no"}, "fires": false},
+		"on another machine": {"patch": {"location": "home", "exists": "no", "host": "ssh:web"}, "fires": true},
+		"not there, if the name is known": {"patch": {"location": "home", "exists": "no", "certainty": "glob"}, "fires": true},
+		"a missing part of the system": {"patch": {"location": "system", "exists": "no"}, "fires": true},
 	}
 	missing := given.effect("file_delete", {"recursive": true, "exists": "no"})
 	e := given.effect("file_delete", object.union({"recursive": true}, case.patch))
 	ids := firing.ids with input as given.action("file_deletion", [missing, e])
 	got := "prevent_recursive_deletion" in ids
 	case.fires == got
+}
+
+# A part that is not understood may put something there first.
+test_recursive_deletion_after_unknown_code if {
+	doc := given.call({"action": {
+		"types": ["file_deletion"], "opaque": [{"reason": "eval"}],
+		"effects": [given.effect("file_delete", {"recursive": true, "exists": "no", "location": "home"})],
+	}})
+	{"prevent_recursive_deletion", "delete_outside_scope"} - firing.ids == set() with input as doc
 }
 
 test_outside_is_only_written if {

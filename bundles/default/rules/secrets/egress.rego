@@ -64,6 +64,26 @@ pipe_to_external if {
 	input.phase == "pre"
 	not _stays_here
 	not _only_looked_up
+	not _to_own_repository
+}
+
+# Issues, labels and pull requests of the workspace's own repository, with nothing from elsewhere in them.
+_to_own_repository if {
+	"own_forge" in input.action.signals
+	not _shows_something
+	count([e | some e in input.action.effects; e.egress]) == 1
+	every e in input.action.effects { _of_workspace(e) }
+}
+
+_shows_something if "credential_adjacent" in input.action.signals
+
+_shows_something if "environment_dump" in input.action.signals
+
+_of_workspace(e) if e.kind != "file_read"
+
+_of_workspace(e) if {
+	e.location in {"inside", "self", "worktree"}
+	not effects.found_late(e)
 }
 
 _shows(e) if e.kind == "file_read"

@@ -68,6 +68,27 @@ credential_names if {
 	_listed(e)
 }
 
+# A key that this session made in the workspace, such as one for development.
+_keeps(e) if {
+	e.ledger == "created"
+	_in_workspace(e)
+}
+
+_keeps(e) if {
+	_in_workspace(e)
+	some made in input.action.effects
+	made.kind == "file_write"
+	made.verb in {"write", "create"}
+	made.short == e.short
+	made.exists == "no"
+	made.command < e.command
+}
+
+_in_workspace(e) if {
+	e.certainty == "exact"
+	e.location == "inside"
+}
+
 # The mode lets only the owner read the file.
 _keeps(e) if {
 	e.verb == "restrict"
@@ -120,6 +141,19 @@ _reads_env_file if {
 	some e in input.action.effects
 	e.class == "env_file"
 	e.kind == "file_read"
+	not _only_measured(e)
+}
+
+# Names, sizes and counts are no secret, unless what is listed is read in its turn.
+_only_measured(e) if {
+	e.verb == "list"
+	not _read_in_turn
+}
+
+_read_in_turn if {
+	some e in input.action.effects
+	e.kind == "file_read"
+	e.certainty in {"unknown", "prefix"}
 }
 
 # METADATA
