@@ -162,16 +162,19 @@ func (r *statementReader) meant(c clause) bool {
 	return r.asks(c) || r.limits(c) || r.leaves(c) || r.ends(c) || r.says(c) || r.forbids(c) || r.permits(c) || r.orders(c) || r.agrees(c)
 }
 
-// half reads what a clause forbids before "and": don't touch a.go and fix b.go.
+// half reads what a clause forbids, or permits for something that it names, before "and": don't touch a.go and fix b.go.
 func (r *statementReader) half(c clause) bool {
 	at := index(c.tokens, "conjunctions")
 	if at <= 0 {
 		return false
 	}
+	first := clause{tokens: c.tokens[:at], until: c.until, colon: c.colon}
 	only, before := r.only, len(r.list)
 	r.only = true
-	r.meant(clause{tokens: c.tokens[:at], until: c.until, colon: c.colon})
-	r.only = only
+	r.meant(first)
+	if r.only = only; len(r.list) == before && len(namesIn(first.tokens)) > 0 {
+		r.permits(first)
+	}
 	return len(r.list) > before
 }
 
