@@ -52,6 +52,7 @@ type frame struct {
 	refers  bool           // it has a word such as it
 	first   map[string]int // where each act is: its part of the clause
 	parts   []int          // of the objects
+	quotes  []string
 }
 
 // sentence reads a sentence that a person wrote.
@@ -109,7 +110,11 @@ func (r *statementReader) add(kind engine.StatementKind, f *frame, until string,
 		if len(f.objects) == 0 && f.refers && (act == "change" || act == "delete") {
 			f.objects = r.names[:min(len(r.names), maxObjects)]
 		}
+		if act == "speak" && kind == engine.Orders {
+			f.objects = append(f.quotes, f.objects...) // what is to be written, and to whom
+		}
 		s := engine.Statement{Kind: kind, Act: act, Objects: r.objectsOf(f, act), Until: until, Never: never}
+		s.Refers = act == "delete" && f.refers && len(s.Objects) == 0 && kind == engine.Orders
 		if (kind == engine.Orders || kind == engine.Permits) && slices.Contains(r.lasting, act) {
 			s.Until = engine.UntilSession
 		}
@@ -357,10 +362,11 @@ func (r *statementReader) orders(c clause) bool {
 		has(t, "not", "never", "without", "me", "self", "only", "outside", "ask", "may", "alone", "before") {
 		return false
 	}
-	if said := index(t, "saying"); said > 0 && t[0].part("speak", partOrders, partMakes) {
-		t = t[:said]
-	}
+	t, told := told(t)
 	f := r.frame(t, "make")
+	if f != nil && slices.Equal(f.acts, []string{"schedule"}) {
+		f.objects = append(f.objects, namesIn(told)...)
+	}
 	if f == nil || len(f.acts) == 0 {
 		return false
 	}
@@ -371,6 +377,21 @@ func (r *statementReader) orders(c clause) bool {
 		r.add(engine.Lifts, &frame{acts: []string{"wait"}}, "", false)
 	}
 	return len(f.acts) > 0
+}
+
+// told cuts off an order what a message is to say, or what is to be scheduled, and returns that of the latter.
+func told(t []token) (order, rest []token) {
+	said := index(t, "saying")
+	schedules := func(t token) bool { return t.part("schedule", partThings) }
+	switch {
+	case said <= 0:
+		return t, nil
+	case t[0].part("speak", partOrders, partMakes):
+		return t[:said], nil
+	case t[0].part("schedule", partMakes) && slices.ContainsFunc(t[:said], schedules):
+		return t[:said], t[said:]
+	}
+	return t, nil
 }
 
 // ordered reports whether the verb of an act is an order: it stands first, or after another order.
