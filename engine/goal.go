@@ -102,6 +102,7 @@ type Statement struct {
 	Objects []string      `json:"objects,omitempty"` // paths, branches, packages, hosts, process ids, as written; absent: every object
 	Until   string        `json:"until,omitempty"`   // how long it holds: asked, said, other, session; absent: until it is revoked, a permission for one act
 	Never   bool          `json:"never,omitempty"`   // only words that name the act take it back
+	Refers  bool          `json:"refers,omitempty"`  // its object is what was named last, such as "it"
 	Text    string        `json:"text,omitempty"`    // the sentence, masked and shortened; absent: it is not kept
 }
 

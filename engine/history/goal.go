@@ -219,8 +219,22 @@ func (h *State) say(g *engine.Goal) {
 		if s.Act == "" {
 			continue
 		}
-		h.Goals.say(heldStatement{Statement: h.bounded(s), Prompt: h.Prompts})
+		s = h.bounded(s)
+		if s.Refers {
+			s.Objects, s.Refers = h.Goals.lastNamed(), false
+		}
+		h.Goals.say(heldStatement{Statement: s, Prompt: h.Prompts})
 	}
+}
+
+// lastNamed returns what the latest order to install something named.
+func (s *goalState) lastNamed() []string {
+	for i := len(s.Permitted) - 1; i >= 0; i-- {
+		if p := s.Permitted[i]; p.Act == "install" && len(p.Objects) > 0 {
+			return p.Objects
+		}
+	}
+	return nil
 }
 
 // bounded returns a statement in the form in which it is kept.

@@ -49,10 +49,48 @@ answers(r) if {
 _exactly(s) if s.act in data.reviewer.goals.answers_unnamed
 
 _exactly(s) if {
+	s.act in data.reviewer.goals.answers_acting
+	s.objects
+	does(s)
+	every e in _staying {
+		_does_it(s.act, e.command)
+		_named_or_itself(e, s.objects)
+	}
+}
+
+# A message: the person wrote all of it, and to whom.
+_exactly(s) if {
+	s.act == "speak"
+	startswith(input.event.tool, "mcp__")
+	values := [v | walk(input.event.args, [_, v]); is_string(v)]
+	count(values) > 1
+	every v in values { _written(v, s.objects) }
+}
+
+_exactly(s) if {
+	not s.act in data.reviewer.goals.answers_acting
 	s.objects
 	_about(s)
 	not s.beyond
 	every e in _ended { e.target in s.objects }
+}
+
+_written(v, objects) if v in objects
+
+_written(v, objects) if sprintf("#%s", [v]) in objects
+
+_staying := [e | some e in input.action.effects; e.persistence]
+
+_named_or_itself(e, _) if e.target == input.action.commands[e.command].name
+
+_named_or_itself(e, objects) if {
+	some o in objects
+	endswith(concat("", ["/", e.target]), concat("", ["/", o]))
+}
+
+_does_it(act, i) if {
+	some begin in data.reviewer.goals.acts[act].commands
+	_begins(input.action.commands[i], begin)
 }
 
 _ended := [e | some e in input.action.effects; effects.ends_process(e)]

@@ -173,6 +173,9 @@ func (r *statementReader) covered(t []token, i int, f *frame, place bool) bool {
 		f.object(w.text)
 		return true
 	case w.kind == quoted:
+		if len(w.text) <= MaxGoalName {
+			f.quotes = append(f.quotes, w.text)
+		}
 		return slices.Contains(f.acts, "speak") || slices.Contains(f.acts, "commit")
 	case w.in(f.allowed...):
 		return true

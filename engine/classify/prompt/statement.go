@@ -57,6 +57,7 @@ type frame struct {
 	first   map[string]int // where each act is: its part of the clause
 	parts   []int          // of the objects
 	whole   map[int]bool   // parts with a word such as anything
+	quotes  []string       // quotations
 }
 
 // sentence reads a sentence that a person wrote.
@@ -117,7 +118,11 @@ func (r *statementReader) add(kind engine.StatementKind, f *frame, until string,
 		return
 	}
 	for _, act := range f.acts {
+		if act == "speak" && kind == engine.Orders {
+			f.objects = append(f.quotes, f.objects...) // what is to be written, and to whom
+		}
 		s := engine.Statement{Kind: kind, Act: act, Objects: r.meantObjects(kind, act, f), Until: until, Never: never}
+		s.Refers = act == "delete" && f.refers && len(s.Objects) == 0 && kind == engine.Orders
 		if (kind == engine.Orders || kind == engine.Permits) && slices.Contains(r.lasting, act) {
 			s.Until = engine.UntilSession
 		}
@@ -385,10 +390,11 @@ func (r *statementReader) orders(c clause) bool {
 		has(t, "not", "never", "without", "me", "self", "only", "outside", "ask", "may", "alone", "before") {
 		return false
 	}
-	if said := index(t, "saying"); said > 0 && t[0].part("speak", partOrders, partMakes) {
-		t = t[:said]
-	}
+	t, told := told(t)
 	f := r.frame(t, "make")
+	if f != nil && slices.Equal(f.acts, []string{"schedule"}) {
+		f.objects = append(f.objects, namesIn(told)...)
+	}
 	if f == nil || len(f.acts) == 0 || len(t) == 1 && (c.label || f.acts[0] == "speak") {
 		return false // "message:" is the name of a text, and "answer" asks for an answer
 	}
@@ -399,6 +405,21 @@ func (r *statementReader) orders(c clause) bool {
 		r.add(engine.Lifts, &frame{acts: []string{"wait"}}, "", false)
 	}
 	return len(f.acts) > 0
+}
+
+// told cuts off an order what a message is to say, or what is to be scheduled, and returns that of the latter.
+func told(t []token) (order, rest []token) {
+	said := index(t, "saying")
+	schedules := func(t token) bool { return t.part("schedule", partThings) }
+	switch {
+	case said <= 0:
+		return t, nil
+	case t[0].part("speak", partOrders, partMakes):
+		return t[:said], nil
+	case t[0].part("schedule", partMakes) && slices.ContainsFunc(t[:said], schedules):
+		return t[:said], t[said:]
+	}
+	return t, nil
 }
 
 // ordered reports whether the verb of an act is an order: it stands first, or after another order.
