@@ -38,10 +38,14 @@ func (r *toolReader) mcp() {
 			Target: abstract.Value{Text: strings.ToLower(server)}})
 	}
 	r.sendsFiles(server, words.Verb(name))
-	if parts := operation.NameParts(name); len(parts) > 0 && !r.tool.known && !slices.ContainsFunc(r.script.Effects, isNoRead) {
+	parts := operation.NameParts(name)
+	if len(parts) > 0 && len(parts[0]) <= maxVerb && !r.tool.known && !slices.ContainsFunc(r.script.Effects, isNoRead) {
 		r.verb = parts[0]
 	}
 }
+
+// maxVerb is longer than any verb.
+const maxVerb = 32
 
 func isNoRead(e abstract.RawEffect) bool { return e.Kind != engine.EffectFileRead }
 
