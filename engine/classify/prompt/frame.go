@@ -14,7 +14,10 @@ func (r *statementReader) frame(t []token, allowed ...string) *frame {
 
 // frameOf does the same. A place needs no act: only src/.
 func (r *statementReader) frameOf(t []token, place bool, allowed ...string) *frame {
-	f := &frame{allowed: append(allowed, "fillers", "polite", "pronouns", "towards"), used: map[int]bool{}, first: map[string]int{}, whole: map[int]bool{}}
+	f := &frame{
+		allowed: append(allowed, "fillers", "polite", "pronouns", "towards"),
+		used:    map[int]bool{}, first: map[string]int{}, whole: map[int]bool{},
+	}
 	r.findActs(t, f)
 	f.refers = slices.ContainsFunc(t, func(t token) bool { return t.it || t.in("pronouns") })
 	f.all = has(t, "all")
