@@ -90,7 +90,7 @@ func subcommand(c engine.Command, words []string) bool {
 }
 
 // verb returns the place, from 1, of the first of a command's words after the program that is in a list, or a part
-// of which is: cache:flush, purge-queue. Only so many words are looked at. 0: none of them is.
+// of which is: cache:flush, purge-queue. Only so many words are looked at, and none that is a file's name. 0: none of them is.
 func verb(values ...ref.Val) ref.Val {
 	list, isList := values[1].(traits.Lister)
 	most, isNumber := values[2].(types.Int)
@@ -101,6 +101,9 @@ func verb(values ...ref.Val) ref.Val {
 	for i, w := range slices.Concat(c.Sub, c.Operands) {
 		if i >= int(most) {
 			break
+		}
+		if strings.ContainsAny(w, `/\.`) {
+			continue // a file
 		}
 		for _, part := range strings.FieldsFunc(strings.ToLower(w), func(r rune) bool { return strings.ContainsRune("-_:", r) }) {
 			if list.Contains(types.String(part)) == types.True {
