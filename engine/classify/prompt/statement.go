@@ -41,6 +41,7 @@ type clause struct {
 	until  string // engine.Until of what follows a word such as until
 	colon  bool   // it follows a colon
 	joined bool
+	whole  []token // with what says how long it holds
 }
 
 // frame is what the words of a clause besides acts and objects may be.
@@ -229,6 +230,9 @@ func (r *statementReader) leaves(c clause) bool {
 		return false
 	}
 	f.acts = slices.DeleteFunc(f.acts, func(a string) bool { return a == "wait" })
+	if len(f.acts)+len(f.objects) == 0 && has(t, "leave") && f.refers {
+		f.objects = r.names[:min(len(r.names), maxObjects)]
+	}
 	if len(f.acts) == 0 && len(f.objects) > 0 {
 		f.acts = []string{"change"}
 	}
@@ -363,6 +367,9 @@ func (r *statementReader) orders(c clause) bool {
 		return false
 	}
 	t, told := told(t)
+	if has(t[1:], "saying") {
+		return false // it says what something does
+	}
 	f := r.frame(t, "make")
 	if f != nil && slices.Equal(f.acts, []string{"schedule"}) {
 		f.objects = append(f.objects, namesIn(told)...)
