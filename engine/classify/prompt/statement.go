@@ -245,13 +245,19 @@ func (r *statementReader) ends(c clause) bool {
 	for _, act := range r.acts {
 		about := slices.ContainsFunc(c.tokens, func(t token) bool { return t.part(act, partNouns, partThings) })
 		over := slices.ContainsFunc(c.tokens, func(t token) bool { return t.part(act, partOver) })
-		if f := r.frame(c.tokens); about && over && f != nil {
+		if !about || !over {
+			continue
+		}
+		if f := r.frame(c.tokens); f != nil {
 			f.acts = []string{act}
 			r.add(engine.Lifts, f, "", false)
 			return true
 		}
 	}
-	if f := r.frame(c.tokens, "revokes"); f != nil && has(c.tokens, "revokes") && len(f.acts) > 0 {
+	if !has(c.tokens, "revokes") {
+		return false
+	}
+	if f := r.frame(c.tokens, "revokes"); f != nil && len(f.acts) > 0 {
 		r.add(engine.Lifts, f, "", false)
 		return true
 	}
