@@ -74,6 +74,8 @@ var statementCases = map[string]string{
 	"prompt.blocks":           "don't commit: don't commit",
 	"prompt.go":               "zzqx",
 	"prompt.go_weak":          "zzqx",
+	"prompt.not_before":       "commits zzqx I say so",
+	"prompt.only_then":        "commits zzqx, until I say so",
 	"prompt.chosen_1":         "zzqx",
 	"prompt.chosen_2":         "zzqx",
 	"prompt.chosen_3":         "zzqx",

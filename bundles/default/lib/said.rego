@@ -48,16 +48,6 @@ answers(r) if {
 
 _exactly(s) if s.act in data.reviewer.goals.answers_unnamed
 
-_exactly(s) if {
-	s.act in data.reviewer.goals.answers_acting
-	s.objects
-	does(s)
-	every e in _staying {
-		_does_it(s.act, e.command)
-		_named_or_itself(e, s.objects)
-	}
-}
-
 # A message: the person wrote all of it, and to whom.
 _exactly(s) if {
 	s.act == "speak"
@@ -68,11 +58,22 @@ _exactly(s) if {
 }
 
 _exactly(s) if {
-	not s.act in data.reviewer.goals.answers_acting
 	s.objects
 	_about(s)
 	not s.beyond
+	_stays_within(s)
 	every e in _ended { e.target in s.objects }
+}
+
+# All that stays after the session is the act itself, where the setting goals.answers_acting wants that.
+_stays_within(s) if not s.act in data.reviewer.goals.answers_acting
+
+_stays_within(s) if {
+	does(s)
+	every e in _staying {
+		_does_it(s.act, e.command)
+		_named_or_itself(e, s.objects)
+	}
 }
 
 _written(v, objects) if v in objects

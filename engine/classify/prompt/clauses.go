@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -70,6 +71,7 @@ func (r *statementReader) parts(t []token, colon bool) []clause {
 	}
 	list = append(list, clause{tokens: t[start:], colon: colon})
 	for i := range list {
+		list[i].whole = list[i].tokens
 		r.tail(&list[i])
 	}
 	return slices.DeleteFunc(list, func(c clause) bool { return len(c.tokens) == 0 })
@@ -77,6 +79,13 @@ func (r *statementReader) parts(t []token, colon bool) []clause {
 
 // tail takes off a clause what says how long it holds.
 func (r *statementReader) tail(c *clause) {
+	if i := index(c.tokens, "not_before"); i > 0 && !has(c.tokens, "ask") {
+		c.until, c.joined = cmp.Or(untilOf(c.tokens[i:]), engine.UntilOther), true
+		if c.tokens = c.tokens[:i]; !r.hasAct(c.tokens) { // what it waits for stands first
+			c.until, c.tokens = cmp.Or(untilOf(c.tokens), engine.UntilOther), c.whole[i+1:]
+		}
+		return
+	}
 	at := slices.IndexFunc(c.tokens, func(t token) bool { return t.in("until") })
 	if at <= 0 || has(c.tokens, "ask") {
 		return
@@ -112,7 +121,13 @@ func (r *statementReader) join(list []clause) []clause {
 		case !slices.ContainsFunc(c.tokens, func(t token) bool { return !t.in("asking", "fillers") }) && has(c.tokens, "asking"):
 			p.until = engine.UntilAsked
 			continue
+		case c.tokens[0].in("not_before") && r.hasAct(p.tokens):
+			p.until, p.joined = cmp.Or(untilOf(c.tokens), engine.UntilOther), true
+			continue
 		case c.tokens[0].in("until", "conditions") && has(c.tokens, "me") && !has(p.tokens, "ask") && !has(c.tokens, "ask"):
+			if last := len(p.tokens) - 1; last > 0 && p.tokens[last].in("only_then") {
+				p.tokens, p.joined = p.tokens[:last], true
+			}
 			p.until = untilOf(c.tokens)
 			continue
 		case has(c.tokens, "ask") && p.tokens[0].in("before") && !has(p.tokens, "ask"),

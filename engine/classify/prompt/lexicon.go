@@ -61,11 +61,14 @@ func lexiconOf(set *rows.Set, own bool) *lexicon {
 	return rows.Once(set, key, func() *lexicon { return newLexicon(set, own) })
 }
 
+// namesOnly are lists with which names are told from words; their words mean nothing in a sentence.
+var namesOnly = []string{"prompt.plain_file_names", "prompt.dotted_words", "prompt.slashed_words"}
+
 func newLexicon(set *rows.Set, own bool) *lexicon {
 	l := &lexicon{entries: map[string]*entry{}, longest: map[string]int{}, inside: map[string]bool{}}
 	var added [][2]string // list and phrase
 	for _, name := range set.Lists() {
-		if !strings.HasPrefix(name, "act.") && !strings.HasPrefix(name, "prompt.") {
+		if !strings.HasPrefix(name, "act.") && !strings.HasPrefix(name, "prompt.") || slices.Contains(namesOnly, name) {
 			continue
 		}
 		base := set.OwnWords(name)

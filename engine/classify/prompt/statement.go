@@ -44,6 +44,7 @@ type clause struct {
 	colon  bool   // it follows a colon
 	label  bool   // a colon follows it
 	joined bool
+	whole  []token // with what says how long it holds
 }
 
 // frame is what the words of a clause besides acts and objects may be.
@@ -257,6 +258,9 @@ func (r *statementReader) leaves(c clause) bool {
 		return false
 	}
 	f.acts = slices.DeleteFunc(f.acts, func(a string) bool { return a == "wait" })
+	if len(f.acts)+len(f.objects) == 0 && has(t, "leave") && f.refers {
+		f.objects = r.names[:min(len(r.names), maxObjects)]
+	}
 	if len(f.acts) == 0 && len(f.objects) > 0 {
 		f.acts = []string{"change"}
 	}
@@ -269,13 +273,19 @@ func (r *statementReader) ends(c clause) bool {
 	for _, act := range r.acts {
 		about := slices.ContainsFunc(c.tokens, func(t token) bool { return t.part(act, partNouns, partThings) })
 		over := slices.ContainsFunc(c.tokens, func(t token) bool { return t.part(act, partOver) })
-		if f := r.frame(c.tokens); about && over && f != nil {
+		if !about || !over {
+			continue
+		}
+		if f := r.frame(c.tokens); f != nil {
 			f.acts = []string{act}
 			r.add(engine.Lifts, f, "", false)
 			return true
 		}
 	}
-	if f := r.frame(c.tokens, "revokes"); f != nil && has(c.tokens, "revokes") && len(f.acts) > 0 {
+	if !has(c.tokens, "revokes") {
+		return false
+	}
+	if f := r.frame(c.tokens, "revokes"); f != nil && len(f.acts) > 0 {
 		r.add(engine.Lifts, f, "", false)
 		return true
 	}
@@ -391,6 +401,9 @@ func (r *statementReader) orders(c clause) bool {
 		return false
 	}
 	t, told := told(t)
+	if has(t[1:], "saying") {
+		return false // it says what something does
+	}
 	f := r.frame(t, "make")
 	if f != nil && slices.Equal(f.acts, []string{"schedule"}) {
 		f.objects = append(f.objects, namesIn(told)...)
