@@ -88,7 +88,7 @@ structure: ## per package: files, lines, components of files, long functions, wi
 
 # The program is built with coverage, and denies one call in a process of its own, with a new state directory.
 path: prepared ## how many of our functions, in how many files and lines, one cold denial executes
-	@dir=$$(mktemp -d); trap 'rm -rf $$dir' EXIT; mkdir -p $$dir/cover $$dir/shop; $(GO) build -cover -coverpkg=./... -o $$dir/reviewer ./cmd/reviewer; \
+	@dir=$$(mktemp -d); trap 'rm -rf $$dir' EXIT; mkdir -p $$dir/cover $$dir/shop $$dir/home/photos; $(GO) build -cover -coverpkg=./... -o $$dir/reviewer ./cmd/reviewer; \
 	echo '{"session_id":"s","transcript_path":"/dev/null","cwd":"'$$dir/shop'","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"rm -rf ~/photos"},"tool_use_id":"t"}' | \
 	  HOME=$$dir/home GOCOVERDIR=$$dir/cover REVIEWER_NO_RESIDENT=1 $$dir/reviewer hook claude-code PreToolUse --home $$dir/state >/dev/null 2>&1; \
 	$(GO) tool covdata func -i=$$dir/cover | awk '$$1 ~ /\.go:/ && $$NF != "0.0%" { sub(/:.*/, "", $$1); files[$$1]; n++ } END { print n " functions in " length(files) " files" }'; \

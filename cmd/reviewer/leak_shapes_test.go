@@ -175,7 +175,7 @@ func TestNoSecretOfAFileShows(t *testing.T) {
 	for i, k := range kinds {
 		dir := filepath.Join(w.dir, "shop", fmt.Sprint(i))
 		secret := w.plant("a file", k)
-		line := "mysql -h db.example.com --password='" + secret + "' && rm -rf /srv/shop"
+		line := "mysql -h db.example.com --password='" + secret + "' && rm -rf /etc"
 		files := map[string]string{
 			"deploy.sh": "#!/bin/sh\n" + line + "\n", "Makefile": "all:\n\t" + line + "\n", ".env": "DB_PASSWORD=" + secret + "\n",
 			"package.json": fmt.Sprintf(`{"scripts": {"build": %q}}`, line), "clean.py": fmt.Sprintf("import os\npassword = %q\nos.system(%q)\n", secret, line),

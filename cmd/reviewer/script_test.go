@@ -84,7 +84,7 @@ func asImpostor() {
 // read as a manual. Besides the commands of testscript they use those of
 // scriptCommands, among them reviewer, which runs the program in the process of the tests;
 // where it must be a process of its own, a script has `exec reviewer`. Every script has a state directory of its own in
-// $REVIEWER_HOME, a home directory $HOME, and a project in $WORK/shop. $WORK is
+// $REVIEWER_HOME, a home directory $HOME with the folders photos and music, and a project in $WORK/shop. $WORK is
 // filled in where a *.json or *.jsonl file names it.
 const scripts = "../../testdata/script"
 
@@ -112,7 +112,7 @@ func setUp(e *testscript.Env) error {
 	if err := claim(e); err != nil {
 		return err
 	}
-	for _, dir := range []string{"shop", "home"} {
+	for _, dir := range []string{"shop", "home/photos", "home/music"} {
 		if err := os.MkdirAll(filepath.Join(e.WorkDir, dir), 0o755); err != nil {
 			return err
 		}

@@ -174,8 +174,8 @@ func forms(code string, s *syntax.Stmt, time []string) []string {
 // maxHanded limits the words of a command at which another command may begin.
 const maxHanded = 16
 
-// handed lists the commands that programs of which nothing is known may start: the rest of their words from each one on
-// that is no option.
+// handed lists the commands that programs about which nothing is known may start: the rest of their words from each one
+// on that is not an option.
 func handed(words, unknown []string) []string {
 	var all []string
 	for ; len(words) > 0; words = started(words) {

@@ -183,3 +183,10 @@ func (r *Resolver) SettlePorts(effects []engine.Effect, args string) {
 		}
 	}
 }
+
+// Loopback reports whether a host is this machine.
+func Loopback(host string) bool {
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+		strings.HasPrefix(host, "127.") && strings.Trim(host, "0123456789.") == "" ||
+		host == "::1" || host == "0.0.0.0" || host == "::" || host == "ip6-localhost"
+}

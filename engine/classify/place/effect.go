@@ -248,12 +248,6 @@ func (r *Resolver) look(e *engine.Effect) {
 	}
 }
 
-// ofAnotherDisk reports whether the absence of a path outside the workspace says nothing, since the workspace is not
-// on this disk either: the call is of another machine.
-func (r *Resolver) ofAnotherDisk(p string) bool {
-	return r.workspace != "" && !Within(p, r.workspace) && r.Lstat(r.workspace) == nil
-}
-
 // Above returns the missing parent folders that are created together with a target: they
 // belong to the session as the target does.
 func (r *Resolver) Above(e engine.Effect) []engine.Effect {
@@ -601,10 +595,3 @@ func HostOf(target abstract.Value) string {
 }
 
 func nonASCII(s string) bool { return strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) }
-
-// Loopback reports whether a host is this machine.
-func Loopback(host string) bool {
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") ||
-		strings.HasPrefix(host, "127.") && strings.Trim(host, "0123456789.") == "" ||
-		host == "::1" || host == "0.0.0.0" || host == "::" || host == "ip6-localhost"
-}

@@ -312,3 +312,9 @@ func shortName(name string) bool {
 func isLink(info fs.FileInfo) bool {
 	return info != nil && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0
 }
+
+// ofAnotherDisk reports whether the absence of a path outside the workspace says nothing, since the workspace is not
+// on this disk either: the call is of another machine.
+func (r *Resolver) ofAnotherDisk(p string) bool {
+	return r.workspace != "" && !Within(p, r.workspace) && r.Lstat(r.workspace) == nil
+}

@@ -218,6 +218,9 @@ func (r *statementReader) bareObject(t []token, i int, f *frame, place bool) boo
 	if others := slices.ContainsFunc(t, func(o token) bool { return o.kind == bare && o.text != w.text }); others {
 		return false
 	}
+	if unspaced(w.text) && (r.exists == nil || !r.exists(w.text)) {
+		return false // several words
+	}
 	kind := i+1 < len(t) && t[i+1].in("kind_nouns") || i > 0 && t[i-1].in("kind_nouns")
 	direct := i > 0 && f.used[i-1] && w.kind == bare
 	ok := false

@@ -150,7 +150,7 @@ func (r *statementReader) clause(c clause) {
 	}
 	blocked := slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") })
 	if c.tokens = t; len(t) > 0 && (blocked || !r.meant(c) && !r.half(c)) {
-		r.unclear(c, blocked)
+		r.unclear(c, slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") && !t.in("future") }))
 	}
 	r.earlier = c.tokens
 	r.note(t)

@@ -28,6 +28,9 @@ func (r *statementReader) unclear(c clause, told bool) bool {
 	case told:
 	case has(t, "not_after"):
 		at = r.before(t)
+	case index(t, "owned") > 0:
+		at = r.theirWork(t)
+		whole = true
 	default:
 		at = r.mine(t)
 		whole = true
@@ -80,7 +83,7 @@ func (r *statementReader) after(t []token, told bool) int {
 		noun, verb := t[i].anyPart(partNouns), t[i].anyPart(partVerbs)
 		switch {
 		case t[0].in("no") && (noun || verb && !t[i].anyPart(partOrders)):
-			if i+1 < len(t) && (!t[i+1].in("fillers", "until", "vague") || t[i+1].in("make", "passive")) {
+			if i+1 < len(t) && t[0].in("compound") && (!t[i+1].in("fillers", "until", "vague") || t[i+1].in("make", "passive")) {
 				return -1 // no deploy button, no migrations were found
 			}
 			return i
@@ -89,7 +92,7 @@ func (r *statementReader) after(t []token, told bool) int {
 				return -1
 			}
 			return i
-		case t[0].in("all") && noun:
+		case t[0].in("all", "without") && noun && !t[0].in("compound"):
 			return i
 		case told && t[i].in("blocks", "make"):
 			return -1 // we should not have deleted it
@@ -122,6 +125,16 @@ func (r *statementReader) before(t []token) int {
 	return -1
 }
 
+// theirWork returns the act that others do, which a clause begins with; -1: none.
+func (r *statementReader) theirWork(t []token) int {
+	owned := index(t, "owned")
+	at := slices.IndexFunc(t[:owned], func(t token) bool { return t.anyPart(partNouns) })
+	if at < 0 || slices.ContainsFunc(t[:at], func(t token) bool { return !t.in("fillers") }) || owned == len(t)-1 {
+		return -1
+	}
+	return at
+}
+
 // mine returns the act that a person says they will do themselves; -1: none.
 func (r *statementReader) mine(t []token) int {
 	if t[0].in("will") {
@@ -138,6 +151,9 @@ func (r *statementReader) mine(t []token) int {
 		return 1
 	}
 	at := slices.IndexFunc(t, func(t token) bool { return t.anyPart(partOrders, partNouns) })
+	if t[0].anyPart(partVerbs) && !r.past(t[0]) {
+		at = 0
+	}
 	if at < 0 || at > 0 && !t[at-1].in("me", "fillers", "will", "make") {
 		return -1
 	}

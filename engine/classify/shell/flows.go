@@ -500,3 +500,27 @@ func (s *Machine) environment(code string) abstract.Taint {
 	}
 	return t
 }
+
+// ownForge reports whether a client of a code host addresses the repository that the working directory is of: by name,
+// by the client's placeholders for it, or without any name.
+func (c *Call) ownForge(service abstract.Arg) bool {
+	dir, s := c.Shell.Scope.Dirs[0], c.Shell
+	if s.In.Remotes == nil || len(s.Scope.Dirs) != 1 || dir.Sure != abstract.Literal || len(s.GitRemotes) > 0 ||
+		!service.Known() || service.Text == "" || service.Text != c.Service.Text || c.Opts.Has("--hostname") {
+		return false
+	}
+	remotes := c.Shell.In.Remotes(dir.Text)
+	repo, named := c.Opts.Get("-R", "--repo")
+	if c.Opts.Operand(0).Is("api") {
+		path := strings.Split(strings.TrimPrefix(c.Opts.Operand(1).Text, "/"), "/")
+		if len(path) < 4 || path[0] != "repos" {
+			return false
+		}
+		repo, named = c.Opts.Operand(1).With(path[1]+"/"+path[2]), path[1] != "{owner}" || path[2] != "{repo}"
+	}
+	if !named {
+		_, other := c.Shell.Scope.Lookup("GH_REPO")
+		return !other && remotes.OfService(service.Text, "")
+	}
+	return repo.Known() && remotes.OfService(service.Text, repo.Text)
+}

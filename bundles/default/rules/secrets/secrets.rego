@@ -144,7 +144,7 @@ _reads_env_file if {
 	not _only_measured(e)
 }
 
-# Names, sizes and counts are no secret, unless what is listed is read in its turn.
+# Names, sizes and counts are not secret, unless what is listed is read in its turn.
 _only_measured(e) if {
 	e.verb == "list"
 	not _read_in_turn
