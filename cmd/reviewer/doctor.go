@@ -80,7 +80,7 @@ func healthChecks() []healthCheck {
 	return []healthCheck{
 		{"state", (*examination).state}, {"code", (*examination).code}, {"trust", (*examination).trust}, {"policy", (*examination).policy},
 		{"client", (*examination).client}, {"settings", (*examination).settings}, {"live", (*examination).trials},
-		{"resident", (*examination).resident},
+		{"resident", (*examination).resident}, {"words", (*examination).words},
 		{"channels", (*examination).channels}, {"notifications", (*examination).notifications},
 	}
 }
