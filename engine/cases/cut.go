@@ -303,6 +303,9 @@ func (c *cutter) machine(r *engine.Record) {
 		return
 	}
 	c.code(r)
+	if slices.Contains(r.Action.Signals, engine.SignalOwnForge) {
+		c.lose("the remotes of the repository")
+	}
 	for _, e := range r.Action.Effects {
 		pushes := e.Kind == engine.EffectNetwork && e.Egress && e.Command >= 0 && r.Action.Commands[e.Command].Name == "git"
 		if pushes || strings.HasSuffix(e.Object, "remote") {

@@ -15,7 +15,7 @@ func (r *statementReader) frame(t []token, allowed ...string) *frame {
 // frameOf does the same. A place needs no act: only src/.
 func (r *statementReader) frameOf(t []token, place bool, allowed ...string) *frame {
 	f := &frame{
-		allowed: append(allowed, "fillers", "polite", "pronouns", "towards"),
+		allowed: append(allowed, "fillers", "polite", "pronouns", "all", "towards"),
 		used:    map[int]bool{}, first: map[string]int{}, whole: map[int]bool{},
 	}
 	r.findActs(t, f)

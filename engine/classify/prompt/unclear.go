@@ -65,7 +65,7 @@ func (r *statementReader) object(t []token) (vague bool, named string, kind toke
 		switch {
 		case w.kind == name, w.in("targets"):
 			return false, w.text, name
-		case w.in("pronouns", "all", "vague", "self", "until", "conditions", "not", "never"):
+		case w.in("pronouns", "all", "vague", "self", "until", "conditions", "not", "never", "not_after"):
 			return true, "", known
 		case w.kind == bare && len(w.text) > 2:
 			return has(t[i:min(len(t), i+3)], "vague"), w.text, bare
