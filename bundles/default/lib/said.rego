@@ -61,38 +61,12 @@ _exactly(s) if {
 	s.objects
 	_about(s)
 	not s.beyond
-	_stays_within(s)
 	every e in _ended { e.target in s.objects }
-}
-
-# All that stays after the session is the act itself, where the setting goals.answers_acting wants that.
-_stays_within(s) if not s.act in data.reviewer.goals.answers_acting
-
-_stays_within(s) if {
-	does(s)
-	every e in _staying {
-		_does_it(s.act, e.command)
-		_named_or_itself(e, s.objects)
-	}
 }
 
 _written(v, objects) if v in objects
 
 _written(v, objects) if sprintf("#%s", [v]) in objects
-
-_staying := [e | some e in input.action.effects; e.persistence]
-
-_named_or_itself(e, _) if e.target == input.action.commands[e.command].name
-
-_named_or_itself(e, objects) if {
-	some o in objects
-	endswith(concat("", ["/", e.target]), concat("", ["/", o]))
-}
-
-_does_it(act, i) if {
-	some begin in data.reviewer.goals.acts[act].commands
-	_begins(input.action.commands[i], begin)
-}
 
 _ended := [e | some e in input.action.effects; effects.ends_process(e)]
 
@@ -367,8 +341,16 @@ _runs(s) if {
 	some thing in s.objects
 	thing in data.reviewer.goals.runs.servers
 	some c in input.action.commands
-	some word in array.concat(object.get(c, "sub", []), object.get(c, "operands", []))
+	words := array.concat(object.get(c, "sub", []), object.get(c, "operands", []))
+	some i, word in words
 	word in data.reviewer.goals.runs.serves
+	not _runs_another(words, i)
+}
+
+# npm run build runs what it names, and no server.
+_runs_another(words, i) if {
+	words[i] == "run"
+	words[i + 1]
 }
 
 _runs(s) if {

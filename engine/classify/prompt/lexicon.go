@@ -236,6 +236,9 @@ func (l *lexicon) tokens(words []promptWord) []token {
 			continue
 		}
 		t := token{entry: e, text: w.text}
+		for _, more := range words[i+1 : i+n] {
+			t.text += " " + more.text
+		}
 		if last := words[i+n-1]; n > 1 && last.low != "" {
 			t.it = token{entry: l.entries[fold(last.low)]}.in("pronouns")
 		}
