@@ -12,6 +12,8 @@ func elsewhere() map[string]string {
 		"lists.permission_verbs":                          "bundles/default/rules/files/files.yaml: examples of permissions_of_system",
 		"lists.ssh":                                       "bundles/default/cases/inbound: conditions of rules/inbound/inbound.yaml",
 		"lists.version_control":                           "bundles/default/cases/content: a condition of rules/content/content.yaml",
+		"messages.person_said":                            "bundles/default/cases/goals/words.yaml",
+		"resources.time_multiple":                         "bundles/default/cases/session/limits.yaml",
 		"goals.acts":                                      "bundles/default/cases/goals: each fails there if the setting is empty",
 		"goals.answers":                                   "bundles/default/cases/goals: each fails there if the setting is empty",
 		"goals.answers_unnamed":                           "bundles/default/cases/goals: each fails there if the setting is empty",
