@@ -16,6 +16,7 @@ func elsewhere() map[string]string {
 		"resources.time_multiple":                         "bundles/default/cases/session/limits.yaml",
 		"goals.acts":                                      "bundles/default/cases/goals: each fails there if the setting is empty",
 		"goals.answers":                                   "bundles/default/cases/goals: each fails there if the setting is empty",
+		"goals.answers_acting":                            "bundles/default/cases/goals: each fails there if the setting is empty",
 		"goals.answers_unnamed":                           "bundles/default/cases/goals: each fails there if the setting is empty",
 		"goals.asks":                                      "bundles/default/cases/goals: each fails there if the setting is empty",
 		"goals.general":                                   "bundles/default/cases/goals: each fails there if the setting is empty",

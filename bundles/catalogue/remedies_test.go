@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/agent-reviewer/reviewer/bundles"
 )
 
 // advised is a command that a remedy names.
@@ -16,14 +14,7 @@ var advised = regexp.MustCompile("`([^`]+)`")
 // Each command that a rule or a pattern advises is in a case, and passes there:
 // an agent that does as it is told would otherwise be stopped again.
 func TestRemediesAreCases(t *testing.T) {
-	base, err := bundles.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := bundles.Assemble(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := shipped(t)
 	passes := remedyCases(t)
 	for _, r := range Of(e) {
 		for _, m := range advised.FindAllStringSubmatch(r.Remediation, -1) {

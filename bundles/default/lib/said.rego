@@ -61,12 +61,48 @@ _exactly(s) if {
 	s.objects
 	_about(s)
 	not s.beyond
+	_stays_within(s)
 	every e in _ended { e.target in s.objects }
+}
+
+# All that stays after the session is the act itself, where the setting goals.answers_acting wants that.
+_stays_within(s) if not s.act in data.reviewer.goals.answers_acting
+
+_stays_within(s) if {
+	does(s)
+	every e in _staying {
+		_does_it(s.act, e.command)
+		_named_or_itself(e, s.objects)
+	}
+	every e in _started_later { _is_named(e, s.objects) }
 }
 
 _written(v, objects) if v in objects
 
 _written(v, objects) if sprintf("#%s", [v]) in objects
+
+_staying := [e | some e in input.action.effects; e.persistence]
+
+# What a schedule starts is not started by the call.
+_started_later := [e |
+	some e in input.action.effects
+	e.verb == "exec"
+	count(object.get(input.action.commands[e.command], "via", [])) > 0
+]
+
+_named_or_itself(e, _) if e.target == input.action.commands[e.command].name
+
+_named_or_itself(e, objects) if _is_named(e, objects)
+
+_is_named(e, objects) if {
+	some o in objects
+	endswith(concat("", ["/", e.target]), concat("", ["/", o]))
+}
+
+_does_it(act, i) if {
+	some begin in data.reviewer.goals.acts[act].commands
+	_begins(input.action.commands[i], begin)
+}
 
 _ended := [e | some e in input.action.effects; effects.ends_process(e)]
 

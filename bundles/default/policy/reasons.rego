@@ -252,8 +252,8 @@ _words := {
 	"{by}": _stop_by,
 }
 
-# What a person can still do. What they forbade in a prompt they can allow in another. Nobody can allow what protects reviewer itself, or what
-# the organisation allows no exceptions to.
+# What a person can still do. What they forbade in a prompt they can allow in another. Nobody can allow what
+# protects reviewer itself, or what the organisation allows no exceptions to.
 _person := _texts.person_may_not if {
 	some r in _leading
 	r.firm

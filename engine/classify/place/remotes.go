@@ -12,6 +12,7 @@ import (
 type Remotes struct {
 	Known bool // the repository's settings could be read
 	urls  []string
+	names []string // of the remotes of the addresses
 	seen  func(name string) bool
 }
 
@@ -23,13 +24,18 @@ func (m Remotes) HasHost(host string) bool {
 	return host != "" && slices.ContainsFunc(m.urls, func(u string) bool { return strings.HasPrefix(u, host+"/") })
 }
 
-// OfService reports whether a repository is one of the remotes at a code host, which is known by the first name of its
-// host. An empty repository stands for the one that the host's client chooses: all remotes there must be one repository.
-func (m Remotes) OfService(service, repository string) bool {
+// IsAt reports whether a repository is a remote at a host from which something was fetched. An empty repository stands
+// for the one that the host's client chooses: all remotes there must be one repository.
+func (m Remotes) IsAt(host, repository string) bool {
 	var found []string
-	for _, u := range m.urls {
-		if host, path, _ := strings.Cut(u, "/"); strings.HasPrefix(host, service+".") {
+	for i, u := range m.urls {
+		at, path, _ := strings.Cut(u, "/")
+		switch {
+		case at != host:
+		case m.Seen(m.names[i]):
 			found = append(found, path)
+		case repository == "":
+			return false // the client may choose it
 		}
 	}
 	if repository == "" {
@@ -55,10 +61,16 @@ func (r *Resolver) Remotes(dir string) Remotes {
 	m := Remotes{Known: true, seen: func(name string) bool {
 		return r.Lstat(Join(common, "refs/remotes/"+name)) != nil || strings.Contains(string(packed), " refs/remotes/"+name+"/")
 	}}
+	section := ""
 	for line := range strings.SplitSeq(string(config), "\n") {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "[") {
+			section, _, _ = strings.Cut(line, "]")
+		}
 		key, value, ok := strings.Cut(line, "=")
 		if key = strings.ToLower(strings.TrimSpace(key)); ok && (key == "url" || key == "pushurl") {
 			m.urls = append(m.urls, plainRemote(strings.Trim(strings.TrimSpace(value), `"`)))
+			_, name, _ := strings.Cut(section, `"`)
+			m.names = append(m.names, strings.TrimSuffix(name, `"`))
 		}
 	}
 	return m

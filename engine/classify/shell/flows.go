@@ -509,7 +509,7 @@ func (c *Call) ownForge(service abstract.Arg) bool {
 		!service.Known() || service.Text == "" || service.Text != c.Service.Text || c.Opts.Has("--hostname") {
 		return false
 	}
-	remotes := c.Shell.In.Remotes(dir.Text)
+	remotes, host := c.Shell.In.Remotes(dir.Text), service.Text+".com" // where the client goes unless it is told otherwise
 	repo, named := c.Opts.Get("-R", "--repo")
 	if c.Opts.Operand(0).Is("api") {
 		path := strings.Split(strings.TrimPrefix(c.Opts.Operand(1).Text, "/"), "/")
@@ -520,7 +520,7 @@ func (c *Call) ownForge(service abstract.Arg) bool {
 	}
 	if !named {
 		_, other := c.Shell.Scope.Lookup("GH_REPO")
-		return !other && remotes.OfService(service.Text, "")
+		return !other && remotes.IsAt(host, "")
 	}
-	return repo.Known() && remotes.OfService(service.Text, repo.Text)
+	return repo.Known() && remotes.IsAt(host, repo.Text)
 }

@@ -70,6 +70,7 @@ pipe_to_external if {
 # Issues, labels and pull requests of the workspace's own repository, with nothing from elsewhere in them.
 _to_own_repository if {
 	"own_forge" in input.action.signals
+	object.get(input.session, "remotes", []) == [] # the session added none
 	not _shows_something
 	count([e | some e in input.action.effects; e.egress]) == 1
 	every e in input.action.effects { _of_workspace(e) }

@@ -41,3 +41,21 @@ test_credentials_that_are_made[name] if {
 	got := "credential_access" in ids
 	case.fires == got
 }
+
+# Which repositories are the workspace's own cannot be told once the session has added a remote.
+test_own_repository[name] if {
+	some name, case in {
+		"as it was": {"remotes": [], "fires": false},
+		"a remote was added": {"remotes": ["stash"], "fires": true},
+	}
+	doc := given.call({
+		"session": {"remotes": case.remotes},
+		"action": {
+			"types": ["network_request"],
+			"signals": ["own_forge", "pipe_to_external"],
+			"effects": [given.request({"verb": "send", "egress": true, "target": "github"})],
+		},
+	})
+	ids := firing.ids with input as doc
+	case.fires == ("pipe_to_external" in ids)
+}
