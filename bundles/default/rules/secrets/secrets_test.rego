@@ -42,7 +42,7 @@ test_credentials_that_are_made[name] if {
 	case.fires == got
 }
 
-# Which repositories are the workspace's own cannot be told once the session has added a remote.
+# After the session has added a remote, no repository counts as the workspace's own.
 test_own_repository[name] if {
 	some name, case in {
 		"as it was": {"remotes": [], "fires": false},
