@@ -57,5 +57,6 @@ test_own_repository[name] if {
 		},
 	})
 	ids := firing.ids with input as doc
-	case.fires == "pipe_to_external" in ids
+	got := "pipe_to_external" in ids
+	case.fires == got
 }
