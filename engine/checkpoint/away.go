@@ -24,14 +24,11 @@ func (t tree) away() []string {
 	return list
 }
 
-// wholeFolders returns the folders outside the workspace whose contents belong to a state, and
+// wholeFolders returns the folders whose contents belong to a state although a scan leaves them out, and
 // more of them. None is below another.
 func wholeFolders(t tree, more []string) []string {
 	list := slices.Clone(more)
-	for dir, entries := range t {
-		if !outside(dir) {
-			continue
-		}
+	for _, entries := range t {
 		for i := range entries {
 			if entries[i].Whole {
 				list = append(list, entries[i].Path)
@@ -78,7 +75,7 @@ func (w *scanner) whole(i *item) {
 		i.leave(whyUnread + reason(err))
 		return
 	}
-	i.Whole = outside(i.Path)
+	i.Whole = outside(i.Path) || slices.Contains(w.wholly, i.Path)
 	w.device = i.stat.device
 	w.folder(root, i.Path, ignoredAbove(w.absolute(i.Path)))
 	w.wait.Wait()

@@ -57,7 +57,7 @@ func (s *Store) present(ctx context.Context, other tree) (now tree, since []Chan
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, i := range s.admit(w.tree, nil) {
+	for _, i := range s.admit(w.tree, nil, nil) {
 		contents, err := s.contents(i)
 		if err != nil {
 			i.leave(whyUnread + reason(err))

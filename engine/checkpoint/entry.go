@@ -41,7 +41,7 @@ type Entry struct {
 	Target string // of a link
 	Group  string // for hard links of one file: the first of their paths in the workspace; empty if there is only one
 	Why    string // of what is left out
-	Whole  bool   // for a folder outside the workspace: its contents are included
+	Whole  bool   // for a folder outside the workspace, or one that a scan leaves out: its contents are included
 }
 
 // same reports whether restoring one entry over the other would change nothing.

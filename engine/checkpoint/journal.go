@@ -46,6 +46,7 @@ type Checkpoint struct {
 	Left    []Left `json:"left,omitempty"`     // paths that are not stored, at most maxLeft
 	LeftAll int    `json:"left_all,omitempty"` // total number of such paths
 	Git     []Git  `json:"git,omitempty"`      // state of the repositories
+	Save    *Saved `json:"save,omitempty"`     // what of it is kept for a call that destroys files; nil: nothing
 
 	hash Digest
 }

@@ -41,6 +41,7 @@ type scanner struct {
 	began   int64    // nanoseconds; files that changed after began minus slack are racy
 	workers chan struct{}
 	system  *system
+	wholly  []string // folders whose contents belong to the state, whatever bounds leave out
 
 	mu     sync.Mutex
 	tree   tree

@@ -27,6 +27,7 @@ type Request struct {
 	First   []string // paths that are stored before all others; absolute ones outside the workspace are stored too
 	Within  []string // folders outside the workspace that are stored with their contents
 	Only    bool     // nothing but First can change
+	Save    *Save    // what must be stored whole; nil: nothing
 }
 
 // Taken is a checkpoint that was taken, or the previous one if nothing had changed.
@@ -37,6 +38,7 @@ type Taken struct {
 	Unseen  []string // folders that were not reached in time: their contents are those of the previous checkpoint
 	Scanned int      // files that were examined
 	Read    int      // files whose contents were read
+	Unsaved string   // why Request.Save could not be done; empty: it was, or was not asked for
 }
 
 // Take records the state of the workspace, and stores contents that are not stored yet.
@@ -59,6 +61,7 @@ func (s *Store) take(ctx context.Context, r Request) (*Taken, tree, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	r.First = append(slices.Clone(r.First), r.targets()...)
 	limited := ctx
 	if s.bounds.Budget > 0 {
 		var cancel context.CancelFunc
@@ -69,18 +72,25 @@ func (s *Store) take(ctx context.Context, r Request) (*Taken, tree, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	read, stored, err := s.fill(limited, w, r.First)
+	slices.Sort(w.git)
+	w.git = slices.Compact(w.git) // a folder may have been read twice
+	saving, err := s.plan(&r, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	read, stored, err := s.fill(limited, w, r.First, saving.wanted())
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
 		return nil, nil, err
 	}
+	saving.check(limited, w.tree)
 	w.tree.group()
 	if s.interrupted() != nil && r.When != AfterRestore {
 		r.By = ByReviewer // a restore was cut off: what it did is nobody else's change
 	}
-	taken, err := s.record(r, w, before, indexed, head, read, stored)
+	taken, err := s.record(r, w, before, indexed, head, read, stored, saving)
 	return taken, w.tree, err
 }
 
@@ -111,9 +121,10 @@ func (s *Store) look(ctx context.Context, r Request, head *Checkpoint, before tr
 	if err != nil {
 		return nil, err
 	}
-	within := wholeFolders(before, r.Within)
+	within := wholeFolders(before, append(r.whole(), r.Within...))
+	w.wholly = wholeFolders(before, r.whole())
 	for _, p := range append(before.away(), r.First...) {
-		if !outside(p) || belowAny(p, within) {
+		if belowAny(p, within) || !outside(p) && !r.saves(p) {
 			continue
 		}
 		if err := w.add(p); err != nil {
@@ -137,7 +148,8 @@ func (s *Store) lookAt(ctx context.Context, r Request, head *Checkpoint, before,
 			return nil, err
 		}
 	}
-	return w, w.walk(wholeFolders(nil, r.Within))
+	w.wholly = wholeFolders(nil, r.whole())
+	return w, w.walk(wholeFolders(nil, append(r.whole(), r.Within...)))
 }
 
 // add examines a path, and its parent folders that the state does not contain.
@@ -180,8 +192,8 @@ func (w *scanner) spelled(p string) string {
 
 // fill reads and stores the contents of files that have no digest yet. Files that exceed the
 // bounds are marked as left out.
-func (s *Store) fill(ctx context.Context, w *scanner, first []string) (read int, stored int64, err error) {
-	todo := s.admit(w.tree, first)
+func (s *Store) fill(ctx context.Context, w *scanner, first []string, must map[string]bool) (read int, stored int64, err error) {
+	todo := s.admit(w.tree, first, must)
 	if len(todo) == 0 {
 		return 0, 0, nil
 	}
@@ -222,14 +234,15 @@ func (s *Store) fill(ctx context.Context, w *scanner, first []string) (read int,
 const looseFiles = 256
 
 // admit returns the files to read in the order in which they are read, and
-// marks those that exceed the bounds.
-func (s *Store) admit(t tree, first []string) []*item {
+// marks those that exceed the bounds. No bound applies to those that must be stored.
+func (s *Store) admit(t tree, first []string, must map[string]bool) []*item {
 	early := map[string]bool{}
 	for _, p := range first {
 		early[p] = true
 	}
 	plain := queue{files: s.bounds.MaxFiles, bytes: s.bounds.MaxBytes, why: whyTooMany, early: early}
 	ignored := queue{files: s.bounds.IgnoredFiles, bytes: s.bounds.IgnoredBytes, why: whyIgnored, early: early}
+	var list []*item
 	for _, dir := range t.folders() {
 		for n := range t[dir] {
 			i, q := &t[dir][n], &plain
@@ -238,6 +251,10 @@ func (s *Store) admit(t tree, first []string) []*item {
 			}
 			switch {
 			case i.Kind != File:
+			case must[i.Path]:
+				if !i.has {
+					list = append(list, i)
+				}
 			case i.Size > s.bounds.MaxFileBytes:
 				i.leave(whyTooBig)
 			case i.has && i.ignored:
@@ -251,7 +268,7 @@ func (s *Store) admit(t tree, first []string) []*item {
 			}
 		}
 	}
-	return append(plain.admitted(), ignored.admitted()...)
+	return append(append(list, plain.admitted()...), ignored.admitted()...)
 }
 
 // queue contains files with a common bound.
@@ -454,14 +471,20 @@ func (s *Store) absolute(p string) string {
 
 // record adds a checkpoint to the journal if anything changed, and brings the
 // index up to date.
-func (s *Store) record(r Request, w *scanner, before tree, indexed bool, head *Checkpoint, read int, stored int64) (*Taken, error) {
+func (s *Store) record(r Request, w *scanner, before tree, indexed bool, head *Checkpoint, read int, stored int64,
+	saving *saving) (*Taken, error) {
 	changes := compare(before, w.tree)
 	taken := &Taken{Unseen: w.unseen, Read: read}
 	for _, list := range w.tree {
 		taken.Scanned += len(list)
 	}
 	git := s.repositories(w.git)
-	if head != nil && len(changes) == 0 && slices.Equal(git, head.Git) {
+	if saving != nil {
+		if taken.Unsaved = saving.failed; taken.Unsaved == "" {
+			taken.Save = &saving.saved
+		}
+	}
+	if head != nil && len(changes) == 0 && slices.Equal(git, head.Git) && taken.Save == nil {
 		taken.Checkpoint = *head
 		if read == 0 && indexed {
 			return taken, nil
