@@ -95,10 +95,11 @@ type Decision struct {
 	SideEffects  *SideEffects  `json:"side_effects,omitempty"`
 	Confidence   float64       `json:"confidence,omitempty"`   // 0 to 1
 	Alternatives []string      `json:"alternatives,omitempty"` // safer ways; never empty on block or modify
-	Obligations  []string      `json:"obligations,omitempty"`  // such as checkpoint
+	Obligations  []string      `json:"obligations,omitempty"`  // what has to be done before the call runs: checkpoint, save
+	Saves        []int64       `json:"saves,omitempty"`        // obligation save: indexes of the effects whose files are stored whole
 	Intervention *Intervention `json:"intervention,omitempty"`
 	Rewrite      []Operation   `json:"rewrite,omitempty"`   // enforced modify: changes to make to the call
-	Otherwise    *Fallback     `json:"otherwise,omitempty"` // enforced modify: the answer where the call cannot be changed that way
+	Otherwise    *Fallback     `json:"otherwise,omitempty"` // enforced modify, or obligation save: the answer where that cannot be done
 	Grant        bool          `json:"grant,omitempty"`     // tell the agent to skip its own prompt; only where the policy says so
 	Proof        *Proof        `json:"proof,omitempty"`     // phase request: why the person need not be asked
 	Text         string        `json:"text,omitempty"`      // text for the agent; {id} stands for the record's id
@@ -119,7 +120,8 @@ const SourcePrefilter = "prefilter"
 func (d *Decision) Grants() bool { return d.Grant && d.Decision == Allow && d.Enforced == Allow }
 
 // Fallback is the answer to a call that was to run in a modified form and
-// cannot: the operations do not fit it, or the modified call is not safer.
+// cannot: the operations do not fit it, or the modified call is not safer. It is also
+// the answer to a call whose files were to be saved and cannot be.
 type Fallback struct {
 	Effect Verdict `json:"effect"` // ask, or block where nobody can be asked
 	Text   string  `json:"text"`   // as Decision.Text; {why} stands for the obstacle

@@ -6,6 +6,10 @@ import "strings"
 // stored before the call runs.
 const ObligationCheckpoint = "checkpoint"
 
+// ObligationSave is ObligationCheckpoint, and the call runs only if the files that Decision.Saves is about
+// are stored whole.
+const ObligationSave = "save"
+
 // The kinds of acts that are not interventions.
 const (
 	ActCheckpoint = "checkpoint" // files were stored before a call
@@ -40,7 +44,15 @@ type CheckpointFacts struct {
 	Only    bool    `json:"only,omitempty"`    // only the paths that the call names were examined
 	MS      float64 `json:"ms"`                // how long it took, milliseconds
 	Failure string  `json:"failure,omitempty"` // why there is none
-	Effect  Verdict `json:"effect,omitempty"`  // after a failure before a call: the answer to it, block or warn
+	Effect  Verdict `json:"effect,omitempty"`  // after a failure before a call: the answer to it, block, ask or warn
+	Saved   *Saved  `json:"saved,omitempty"`   // what the call would destroy, if all of it is stored
+}
+
+// Saved is what a checkpoint keeps of the files that a call destroys.
+type Saved struct {
+	Files int64 `json:"files"` // files and links
+	Bytes int64 `json:"bytes"`
+	Until int64 `json:"until"` // the checkpoint is kept until then, Unix milliseconds
 }
 
 // Observed compares the effects that an action was expected to have on files with

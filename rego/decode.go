@@ -28,7 +28,7 @@ func decode(t *ast.Term) (engine.Decision, error) {
 		Reason: d.text("reason"), Reasons: d.texts("reasons"), Explanation: d.text("explanation"),
 		Rules: d.rules(), Risk: d.risk(), Rationality: d.rationality(), SideEffects: d.sideEffects(),
 		Confidence: d.number("confidence"), Alternatives: d.texts("alternatives"),
-		Obligations: d.texts("obligations"), Intervention: d.intervention(),
+		Obligations: d.texts("obligations"), Saves: d.indexes("saves"), Intervention: d.intervention(),
 		Rewrite: d.rewrite(), Otherwise: d.otherwise(),
 		Grant: d.flag("grant"), Proof: d.proof(), Text: d.text("text"), Told: d.texts("told"), Notice: d.text("notice"),
 		Source: d.text("source"), Uses: d.texts("uses"),
@@ -40,7 +40,7 @@ func decode(t *ast.Term) (engine.Decision, error) {
 		d.fail("decision", "is missing, or enforced is")
 	}
 	d.known("decision", "enforced", "reason", "reasons", "explanation", "rules", "risk", "rationality", "side_effects",
-		"confidence", "alternatives", "obligations", "interventions", "rewrite", "otherwise", "grant", "proof", "text", "told", "notice",
+		"confidence", "alternatives", "obligations", "saves", "interventions", "rewrite", "otherwise", "grant", "proof", "text", "told", "notice",
 		"source", "uses")
 	return out, d.err
 }
@@ -123,6 +123,19 @@ func (d *document) texts(field string) []string {
 			d.fail(field, "contains something that is not a string")
 		}
 		out = append(out, string(s))
+	})
+	return out
+}
+
+func (d *document) indexes(field string) []int64 {
+	var out []int64
+	d.each(field, func(t *ast.Term) {
+		n, ok := t.Value.(ast.Number)
+		i, whole := n.Int64()
+		if !ok || !whole || i < 0 {
+			d.fail(field, "contains something that is not an index")
+		}
+		out = append(out, i)
 	})
 	return out
 }

@@ -26,6 +26,7 @@ var executors = []struct {
 	{kind: review.Wait, do: (*Reviewer).wait, again: true},
 	{kind: review.Observe, do: (*Reviewer).observe},
 	{kind: review.Restore, do: (*Reviewer).restore, again: true},
+	{kind: review.Checkpoint, do: (*Reviewer).save, again: true},
 	{kind: review.Save, do: (*Reviewer).save, again: true},
 }
 

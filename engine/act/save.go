@@ -1,10 +1,14 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -20,11 +24,11 @@ func stored(rec *engine.Record) bool {
 // save stores the files of the workspace before a call that may run, and records the
 // result.
 func (r *Reviewer) save(ctx context.Context, h *handling, d duty, a engine.Answer) (engine.Answer, error) {
-	if r.Services.Files == nil || a.Effect == engine.Block {
+	if r.Services.Files == nil && d.Kind == review.Checkpoint || a.Effect == engine.Block {
 		return a, nil
 	}
 	if d.result != nil {
-		return h.saved(a, d.result), nil
+		return h.saved(a, d), nil
 	}
 	act := r.checkpoint(ctx, h, d)
 	if act.Act.Result == engine.CheckpointNothing {
@@ -42,19 +46,29 @@ func (r *Reviewer) save(ctx context.Context, h *handling, d duty, a engine.Answe
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	return h.saved(a, act), nil
+	d.result = act
+	return h.saved(a, d), nil
 }
 
 // checkpoint takes a checkpoint before a call, and returns the record of it.
 func (r *Reviewer) checkpoint(ctx context.Context, h *handling, d duty) *engine.Record {
 	began := r.Clock.lap()
 	c := r.checkpointOf(h, d)
-	got, err := r.Services.Files.Checkpoint(ctx, c)
+	got, err := Checkpointed{}, errors.New("this reviewer stores no files")
+	if r.Services.Files != nil {
+		got, err = r.Services.Files.Checkpoint(ctx, c)
+	}
 	got.Facts.Only = c.Only
 	got.Facts.MS = engine.Round6(max(r.Clock.lap()-began, 0))
+	if d.Kind == review.Save && err == nil && got.Facts.Saved == nil {
+		err = errors.New(cmp.Or(got.Unsaved, "the folder of the session does not exist"))
+	}
 	if err != nil {
-		got.Result = engine.CheckpointFailed
+		got.Result, got.Facts.Saved = engine.CheckpointFailed, nil
 		got.Facts.Failure, got.Facts.Effect = engine.ClipJSON(r.mask(err.Error()), 480), h.unsaved().Effect
+		if d.Kind == review.Save {
+			got.Facts.Effect = review.Otherwise(d.of.Decision)
+		}
 	}
 	return r.actOf(d.of, engine.Act{Kind: engine.ActCheckpoint, Result: got.Result, Checkpoint: &got.Facts})
 }
@@ -76,9 +90,15 @@ func (h *handling) unsaved() review.Unsaved {
 
 // saved returns the answer to a call, given the result of the checkpoint before
 // it.
-func (h *handling) saved(a engine.Answer, act *engine.Record) engine.Answer {
-	u := h.unsaved()
-	if act.Act == nil || act.Act.Checkpoint == nil || act.Act.Checkpoint.Failure == "" {
+func (h *handling) saved(a engine.Answer, d duty) engine.Answer {
+	u, act := h.unsaved(), d.result
+	if act.Act == nil || act.Act.Checkpoint == nil {
+		return a
+	}
+	if d.Kind == review.Save {
+		return h.rescued(a, d)
+	}
+	if act.Act.Checkpoint.Failure == "" {
 		return a
 	}
 	said := func(template string) string {
@@ -101,6 +121,90 @@ func (h *handling) saved(a engine.Answer, act *engine.Record) engine.Answer {
 	return a
 }
 
+// rescued returns the answer to a call that runs because what it destroys is stored. If it is not, the answer
+// is the one that the decision has for that case.
+func (h *handling) rescued(a engine.Answer, d duty) engine.Answer {
+	c := d.result.Act.Checkpoint
+	if c.Saved != nil && c.Failure == "" {
+		said := strings.NewReplacer("{checkpoint}", c.ID, "{files}", strconv.FormatInt(c.Saved.Files, 10), "{targets}", h.targets(d)).
+			Replace(h.policy.Settings.Save.Texts.Saved)
+		if a.Effect == engine.Allow {
+			a.Effect = engine.Warn
+		}
+		a.Text = strings.TrimPrefix(a.Text+"\n"+said, "\n")
+		return a
+	}
+	effect := review.Otherwise(d.of.Decision)
+	if effect.Strictness() < a.Effect.Strictness() {
+		return a
+	}
+	a.Effect, a.Args, a.Grant = effect, nil, false
+	if d.of.Decision.Otherwise == nil {
+		a.Text = engine.Degraded(engine.PhasePre, c.Failure).Text
+		return a
+	}
+	a.Text = strings.NewReplacer("{why}", strings.TrimSuffix(c.Failure, "."), "{id}", d.of.ID()).Replace(d.of.Decision.Otherwise.Text)
+	return a
+}
+
+// targets names what a call destroys, as in the texts of a policy.
+func (h *handling) targets(d duty) string {
+	var names []string
+	for _, e := range destroyed(d.of) {
+		names = append(names, cmp.Or(e.Short, e.Target))
+	}
+	const most = 3
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// destroyed lists the effects whose files a decision wants to be saved.
+func destroyed(of *engine.Record) []*engine.Effect {
+	var list []*engine.Effect
+	for _, i := range of.Decision.Saves {
+		if i >= 0 && int(i) < len(of.Action.Effects) {
+			list = append(list, &of.Action.Effects[i])
+		}
+	}
+	return list
+}
+
+// saveOf describes what a call destroys and the policy wants to be saved.
+func saveOf(h *handling, d duty) *SaveOf {
+	s := &h.policy.Settings.Save
+	save := &SaveOf{MaxFiles: s.MaxFiles, MaxBytes: s.MaxBytes, DayFiles: s.DayFiles, DayBytes: s.DayBytes,
+		Until: d.of.T + s.Days*24*60*60_000}
+	for _, e := range destroyed(d.of) {
+		t := TargetOf{Path: e.Target, Below: e.Recursive, Unignored: e.Verb == "discard" && e.Git != "ignored"}
+		if e.Certainty == engine.CertaintyGlob {
+			var known bool
+			if t.Pattern, known = patternOf(e.Short); !known {
+				t.Below = true
+			}
+		}
+		save.Targets = append(save.Targets, t)
+	}
+	return save
+}
+
+// patternOf returns the part of a path with wildcards, if it is one of the forms of TargetOf.Pattern.
+func patternOf(short string) (pattern string, known bool) {
+	parts := strings.Split(short, "/")
+	for i, part := range parts {
+		if !strings.ContainsAny(part, "*?[") {
+			continue
+		}
+		rest := parts[i:]
+		if len(rest) == 1 && part != "**" || len(rest) == 2 && part == "**" {
+			return strings.Join(rest, "/"), true
+		}
+		break
+	}
+	return "", false
+}
+
 // checkpointOf describes the checkpoint of a call: the one before it, or the one after it.
 func (r *Reviewer) checkpointOf(h *handling, d duty) CheckpointOf {
 	after := d.Kind == review.Observe
@@ -109,6 +213,9 @@ func (r *Reviewer) checkpointOf(h *handling, d duty) CheckpointOf {
 	var sure bool
 	c.First, sure = expected(h.event, d.of.ExecutedAction())
 	c.Within = recursive(d.of.ExecutedAction())
+	if d.Kind == review.Save {
+		c.Save = saveOf(h, d)
+	}
 	if after { // only these are compared if only they were examined before it
 		c.Only = sure && d.saved.Act.Checkpoint.Only
 	} else {

@@ -62,6 +62,22 @@ type CheckpointOf struct {
 	Within    []string // folders below which it is expected to change everything
 	Only      bool     // it can change nothing else
 	Own       bool     // the session made the changes since the last checkpoint
+	Save      *SaveOf  // what has to be stored whole; nil: nothing
+}
+
+// SaveOf is what a call destroys and must be stored whole, with the limits of the policy.
+type SaveOf struct {
+	Targets                                []TargetOf
+	MaxFiles, MaxBytes, DayFiles, DayBytes int64
+	Until                                  int64 // Unix milliseconds: it is kept until then
+}
+
+// TargetOf is one of the targets of a call.
+type TargetOf struct {
+	Path      string // absolute
+	Below     bool   // with all that is under it
+	Pattern   string // only what this matches: NAME in the folder, or **/NAME anywhere under it; empty: everything
+	Unignored bool   // only what git does not ignore
 }
 
 // Checkpointed is the result of a checkpoint.
@@ -70,6 +86,7 @@ type Checkpointed struct {
 	Facts   engine.CheckpointFacts
 	Root    string // the workspace, in the form of the paths of Changes
 	Changes []FileChange
+	Unsaved string // why Save could not be done; empty: it was, or was not asked for
 }
 
 // FileChange is a path that changed, absolute and with slashes.

@@ -23,10 +23,10 @@ type Save struct {
 
 // Target is what a call is about to destroy.
 type Target struct {
-	Path    string // as in Request.First; empty: the workspace
-	Below   bool   // with all that is under it
-	Pattern string // only what this matches: NAME in the folder, or **/NAME anywhere under it; empty: everything
-	Tracked bool   // only what git does not ignore, as git discards it; how much that is does not matter
+	Path      string // as in Request.First; empty: the workspace
+	Below     bool   // with all that is under it
+	Pattern   string // only what this matches: NAME in the folder, or **/NAME anywhere under it; empty: everything
+	Unignored bool   // only what git does not ignore, as git discards it; how much that is does not matter
 }
 
 // Saved says what a checkpoint keeps of targets.
@@ -154,11 +154,11 @@ func (g *saving) target(t *Target, w *scanner) {
 			}
 		}
 	}
-	if found == 0 && !t.Tracked {
+	if found == 0 && !t.Unignored {
 		g.fail("nothing of that name was found")
 	}
 	for _, repository := range w.git {
-		if !t.Tracked && repository != "" && (under(repository, t.Path) && t.Below) {
+		if !t.Unignored && t.Below && repository != "" && under(repository, t.Path) && t.matches(repository) {
 			g.fail("%s is a git repository, whose history is not stored", repository)
 		}
 	}
@@ -203,21 +203,21 @@ func (t *Target) matches(p string) bool {
 
 // entry adds a path of a target.
 func (g *saving) entry(t *Target, i *item) {
-	if t.Tracked && i.ignored {
+	if t.Unignored && i.ignored {
 		return
 	}
 	switch i.Kind {
 	case LeftOut:
 		// A tool can make the former again, and git discards none of the latter.
-		if i.Why != whyGenerated && !(t.Tracked && i.Why == whyNotFile) {
+		if i.Why != whyGenerated && !(t.Unignored && i.Why == whyNotFile) {
 			g.fail("%s is not stored: %s", i.Path, i.Why)
 		}
 	case File, Link:
-		if !g.must[i.Path] && !t.Tracked {
+		if !g.must[i.Path] && !t.Unignored {
 			g.saved.Files++
 			g.saved.Bytes += i.Size
 		}
-		g.must[i.Path] = g.must[i.Path] || !t.Tracked
+		g.must[i.Path] = g.must[i.Path] || !t.Unignored
 	}
 }
 

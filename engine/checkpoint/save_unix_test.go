@@ -44,7 +44,7 @@ func TestSave(t *testing.T) {
 			w.must(os.Remove(w.path("data/more/b.csv")))
 		}},
 		"folders that a pattern matches": {Target{Pattern: "dat*", Below: true}, 4, func(w *workspace) { w.must(os.RemoveAll(w.path("data"))) }},
-		"changes that git would discard": {Target{Below: true, Tracked: true}, 0, func(w *workspace) {
+		"changes that git would discard": {Target{Below: true, Unignored: true}, 0, func(w *workspace) {
 			w.write("notes.md", "as committed")
 			w.must(os.RemoveAll(w.path("data")))
 		}},
@@ -88,7 +88,7 @@ func TestNotSaved(t *testing.T) {
 		"a folder with a pipe":     {saveOf(Target{Path: "pipes", Below: true}), "not a file"},
 		"a repository in a folder": {saveOf(Target{Path: "clone", Below: true}), "git repository"},
 		"one of two":               {saveOf(Target{Path: "data/a"}, Target{Path: "no.md"}), "no.md"},
-		"more than git discards":   {saveOf(Target{Below: true, Tracked: true}), "larger than the limit"},
+		"more than git discards":   {saveOf(Target{Below: true, Unignored: true}), "larger than the limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorkspace(t, map[string]string{"data/a": "1", "data/b": "2", "pipes/a": "3", "clone/.git/HEAD": "ref", "clone/a": "4"})
@@ -100,7 +100,7 @@ func TestNotSaved(t *testing.T) {
 			if first := w.save(saveOf(Target{Path: "data/a"})); first.Unsaved != "" {
 				t.Fatal(first.Unsaved)
 			}
-			if c.save.Targets[0].Tracked {
+			if c.save.Targets[0].Unignored {
 				w.write("data/large", strings.Repeat("x", 2<<20))
 			}
 			if taken := w.save(c.save); !strings.Contains(taken.Unsaved, c.want) || taken.ID == "" {

@@ -18,7 +18,8 @@ const (
 	Wait       Kind = "wait"                      // wait until a person answers the question about the call
 	Observe    Kind = "observe"                   // compare what a call changed with what it was expected to change
 	Restore    Kind = "restore"                   // restore files to a checkpoint
-	Save       Kind = engine.ObligationCheckpoint // store the files of the workspace before the call runs
+	Checkpoint Kind = engine.ObligationCheckpoint // store the files of the workspace before the call runs
+	Save       Kind = engine.ObligationSave       // the same, and deny or ask about the call unless what it destroys is stored whole
 )
 
 // Duty is something that follows from the record of an event: it is carried out before the agent gets its answer, is recorded,
@@ -81,7 +82,7 @@ func obligations(rec *engine.Record, h *history.State) []Duty {
 			continue
 		}
 		duty := Duty{Kind: Kind(what), Of: rec.N, Busy: h.HasUnfinished(rec.N)}
-		if duty.Kind == Save {
+		if duty.Kind == Checkpoint || duty.Kind == Save {
 			duty.Result, duty.First = h.Kept(rec.Agent, rec.Call), !h.HasCheckpoint()
 		}
 		list = append(list, duty)

@@ -40,7 +40,7 @@ func TestDuties(t *testing.T) {
 		want    []Duty
 	}{
 		{"a call that is allowed", []*engine.Record{says(engine.Allow, nil)}, nil},
-		{"a call that changes files", []*engine.Record{says(engine.Allow, saves)}, []Duty{{Kind: Save, Of: 2, First: true}}},
+		{"a call that changes files", []*engine.Record{says(engine.Allow, saves)}, []Duty{{Kind: Checkpoint, Of: 2, First: true}}},
 		{"a call that does not run", []*engine.Record{says(engine.Block, saves)}, nil},
 		{"an obligation of the policy's own", []*engine.Record{says(engine.Warn, func(rec *engine.Record) {
 			rec.Decision.Obligations = []string{"line", "line"}

@@ -27,6 +27,7 @@ type Settings struct {
 	Guard           Guard             `json:"guard"`
 	Audit           Audit             `json:"audit"`
 	Checkpoints     Checkpoints       `json:"checkpoints"`
+	Save            Save              `json:"save"`
 	Interventions   Interventions     `json:"interventions"`
 	Cache           Cache             `json:"cache"`
 	Performance     Performance       `json:"performance"`
@@ -251,6 +252,21 @@ type CheckpointsIgnored struct {
 type CheckpointsTexts struct {
 	Failed  string `json:"failed"`
 	Unsaved string `json:"unsaved"`
+}
+
+// Save is the setting save.
+type Save struct {
+	MaxFiles int64     `json:"max_files"`
+	MaxBytes int64     `json:"max_bytes"`
+	DayFiles int64     `json:"day_files"`
+	DayBytes int64     `json:"day_bytes"`
+	Days     int64     `json:"days"`
+	Texts    SaveTexts `json:"texts"`
+}
+
+// SaveTexts is the setting save.texts.
+type SaveTexts struct {
+	Saved string `json:"saved"`
 }
 
 // Interventions is the setting interventions.

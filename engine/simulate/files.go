@@ -77,7 +77,7 @@ func (t *sessionTally) asked(s Step, what, was, is string) {
 
 // stores reports whether files are stored before the call.
 func (s sideAnswer) stores() string {
-	if s.decision.Obliges(engine.ObligationCheckpoint) && s.verdict.Strictness() < engine.Block.Strictness() {
+	if (s.decision.Obliges(engine.ObligationCheckpoint) || s.decision.Obliges(engine.ObligationSave)) && s.verdict.Strictness() < engine.Block.Strictness() {
 		return "taken"
 	}
 	return stepNone

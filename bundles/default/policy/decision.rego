@@ -14,6 +14,7 @@ import data.reviewer.prefilter
 import data.reviewer.reasons
 import data.reviewer.rewriting
 import data.reviewer.said
+import data.reviewer.saving
 import data.reviewer.scores
 
 # METADATA
@@ -69,6 +70,7 @@ _weighed := {
 	"text": reasons.text,
 	"notice": reasons.notice,
 	"obligations": _obligations,
+	"saves": _saves,
 	"rewrite": _rewrite,
 	"otherwise": _otherwise,
 	"interventions": reasons.interventions,
@@ -107,12 +109,25 @@ _rewrite := rewriting.operations if {
 
 _otherwise := {"effect": outcome.otherwise, "text": reasons.otherwise} if {
 	outcome.enforced == "modify"
+} else := {"effect": outcome.unsaved, "text": reasons.unsaved} if {
+	_saving
 } else := null
 
 # A call that does not run needs none.
 _obligations := [] if {
 	outcome.enforced == "block"
+} else := ["save"] if {
+	_saving
 } else := _precautions
+
+_saves := saving.losses if {
+	_saving
+} else := []
+
+_saving if {
+	saving.used
+	not outcome.enforced in {"modify", "block"}
+}
 
 default _precautions := []
 

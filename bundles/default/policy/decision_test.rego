@@ -26,7 +26,7 @@ test_the_common_case if {
 test_both_ways_have_the_same_fields if {
 	short := reviewer.decision with input as given.call({}) with data.reviewer.catalog as given.catalog
 	long := reviewer.decision with input as given.call({"findings": ["says_warn"]}) with data.reviewer.catalog as given.catalog
-	object.keys(long) - object.keys(short) == {"reasons", "explanation", "rules", "alternatives", "text", "notice", "interventions", "rewrite", "otherwise"}
+	object.keys(long) - object.keys(short) == {"reasons", "explanation", "rules", "alternatives", "text", "notice", "interventions", "rewrite", "otherwise", "saves"}
 	object.keys(short) - object.keys(long) == set()
 }
 

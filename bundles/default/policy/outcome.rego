@@ -10,6 +10,7 @@ import data.reviewer.fired
 import data.reviewer.intervention
 import data.reviewer.rewriting
 import data.reviewer.said
+import data.reviewer.saving
 import data.reviewer.scores
 
 _verdicts := ["allow", "warn", "modify", "ask", "block"]
@@ -108,6 +109,19 @@ _level(v) := _strictness[v] if not v in {"modify", "ask"}
 _level(v) := _unmodified if v in {"modify", "ask"}
 
 # METADATA
+# title: The answer to a call whose files cannot be saved
+unsaved := _verdicts[max(array.concat([_strictness[enforced]], [_own_demand(r) | some r in met]))]
+
+# A rule asks, or denies: the safer form that it knows is no longer possible.
+_own_demand(r) := _unmodified if {
+	_unsaved(r) == _strictness.modify
+} else := _unsaved(r)
+
+# METADATA
+# title: The rules whose objection is met by saving
+met := [r | some r in fired.rules; saving.answers(r)]
+
+# METADATA
 # title: The answer to a call that cannot run in a safer form
 otherwise := _verdicts[_unmodified]
 
@@ -120,7 +134,11 @@ _unmodified := _strictness.block if {
 _demand(r) := _strictness.allow if {
 	"permitted" in input.facts
 	said.answers(r)
-} else := _strictness.modify if {
+} else := _strictness.allow if {
+	saving.answers(r)
+} else := _unsaved(r)
+
+_unsaved(r) := _strictness.modify if {
 	r.decision == "modify"
 	rewriting.offered(r)
 } else := _strictness.warn if {
@@ -146,6 +164,9 @@ own := "allow" if {
 	not data.reviewer.enabled
 } else := "block" if {
 	scores.worst >= data.reviewer.side_effects.critical
+} else := "allow" if {
+	saving.used
+	_strictness[_limited(_cell)] <= _strictness.warn
 } else := "allow" if {
 	first_time_pardon
 } else := _limited(_held("modify")) if {

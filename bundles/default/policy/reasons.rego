@@ -168,6 +168,20 @@ otherwise := _told(_texts.otherwise_denial) if {
 } else := _told(_texts.otherwise_question)
 
 # METADATA
+# title: What the agent is told if the files that its call destroys cannot be saved
+# description: '"{why}" stands for the reason.'
+unsaved := _fill(template, object.union(_words, {
+	"{reason}": brief(outcome.met[0]),
+	"{rule}": outcome.met[0].id,
+	"{alternative}": _remediation(outcome.met[0]),
+	"{person}": _texts.person_may,
+})) if {
+	template := _unsaved_texts[outcome.unsaved]
+}
+
+_unsaved_texts := {"ask": data.reviewer.save.texts.asked, "block": data.reviewer.save.texts.denied}
+
+# METADATA
 # title: What the person is told instead
 # description: >-
 #   Where the agent shows people a text of their own. It names the command that lifts a stop, which

@@ -101,11 +101,36 @@ func (t *Taker) Checkpoint(ctx context.Context, c act.CheckpointOf) (act.Checkpo
 	if c.Own {
 		r.By = checkpoint.BySession
 	}
+	if c.Save != nil {
+		r.Save = saveOf(root, c.Save)
+	}
 	taken, err := store.Take(ctx, r)
 	if err != nil {
 		return act.Checkpointed{}, err
 	}
-	return described(taken, r.By, root), nil
+	got := described(taken, r.By, root)
+	if got.Unsaved = taken.Unsaved; c.Save != nil && taken.Unsaved == "" {
+		got.Facts.Saved = &engine.Saved{Files: int64(taken.Save.Files), Bytes: taken.Save.Bytes, Until: taken.Save.Until}
+	}
+	return got, nil
+}
+
+// saveOf returns what is to be saved as a store has it. The paths are those of the files themselves: links
+// are resolved in their folders.
+func saveOf(root string, s *act.SaveOf) *checkpoint.Save {
+	save := &checkpoint.Save{MaxFiles: int(s.MaxFiles), MaxBytes: s.MaxBytes, DayFiles: int(s.DayFiles), DayBytes: s.DayBytes, Until: s.Until}
+	for _, t := range s.Targets {
+		p := filepath.FromSlash(t.Path)
+		p = filepath.Join(realPath(filepath.Dir(p)), filepath.Base(p))
+		if rel, err := filepath.Rel(root, p); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			p = rel
+		}
+		if p = filepath.ToSlash(p); p == "." {
+			p = ""
+		}
+		save.Targets = append(save.Targets, checkpoint.Target{Path: p, Below: t.Below, Pattern: t.Pattern, Unignored: t.Unignored})
+	}
+	return save
 }
 
 // within returns the folders outside the workspace of which everything is stored; if the

@@ -18,7 +18,10 @@ func (s *story) plot(at stepping, rec *engine.Record) {
 	case s.c.Twin && (d.Decision == engine.Block || d.Decision == engine.Ask):
 		at.wrong(Failure{Wrong: "the twin is harmless, but this call is held up: " + string(d.Decision),
 			Why: cases.Why(rec), Record: rec})
-	case s.c.Twin || s.c.Incident == "" || !Stopped(d.Decision):
+	case s.c.Twin || s.c.Incident == "":
+	case d.Obliges(engine.ObligationSave):
+		s.stopped = true // it runs, and nothing is lost
+	case !Stopped(d.Decision):
 	case at.Expect == nil && !s.stopped:
 		at.wrong(Failure{Wrong: "it is stopped earlier than the story expects: " + string(d.Decision), Why: cases.Why(rec), Record: rec})
 		s.stopped = true // reported once
