@@ -19,9 +19,10 @@ const (
 // OfFiles reports whether an act is about the files of a call, and not an intervention.
 func (a *Act) OfFiles() bool { return a != nil && (a.Kind == ActCheckpoint || a.Kind == ActObserved) }
 
-// Unsaved reports whether a call did not run because its files could not be stored.
+// Unsaved reports whether a call did not run, or a person was asked about it, because its files could not be stored.
 func (a *Act) Unsaved() bool {
-	return a.OfFiles() && a.Checkpoint != nil && a.Checkpoint.Failure != "" && a.Checkpoint.Effect == Block
+	return a.OfFiles() && a.Checkpoint != nil && a.Checkpoint.Failure != "" &&
+		(a.Checkpoint.Effect == Block || a.Checkpoint.Effect == Ask)
 }
 
 // The results of a checkpoint.

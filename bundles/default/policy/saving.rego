@@ -127,8 +127,8 @@ _later if {
 _later if {
 	some started in input.action.starts
 	some i in losses
-	e := input.action.effects[i]
-	_program(e) in object.get(started, "programs", [])
+	some program in _programs(input.action.effects[i])
+	program in object.get(started, "programs", [])
 }
 
 _later if {
@@ -144,4 +144,5 @@ _later if {
 	not e.exists == "yes"
 }
 
-_program(e) := input.action.commands[e.command].name if e.command >= 0
+# The program, and those that start it.
+_programs(e) := array.concat([c.name], object.get(c, "wrappers", [])) if c := input.action.commands[e.command]

@@ -172,7 +172,7 @@ func worthShowing(r *engine.Record) bool {
 	case engine.KindControl:
 		return r.Control.Do != engine.ControlKey
 	case engine.KindAct:
-		return !r.Act.OfFiles() || r.Act.Unsaved()
+		return !r.Act.OfFiles() || r.Act.Unsaved() || r.Act.Checkpoint != nil && r.Act.Checkpoint.Saved != nil
 	case engine.KindPost:
 		return r.Decision != nil && r.Decision.Decision != engine.Allow
 	}

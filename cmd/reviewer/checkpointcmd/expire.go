@@ -52,13 +52,16 @@ func (k Retention) keeps(l life, now int64) bool {
 	return l.stopped || l.ended == 0 || l.ended > now-k.AfterEnd.Milliseconds()
 }
 
-// oldest returns the oldest checkpoint that is kept: the first one that is recent,
-// that belongs to a session whose checkpoints are kept, or that a person took and
+// oldest returns the oldest checkpoint that is kept: the first one that is recent, that
+// keeps what a call destroyed for some time yet, that belongs to a session whose checkpoints are kept, or that a person took and
 // that has not expired; otherwise the newest one.
 func (k Retention) oldest(list []checkpoint.Checkpoint, lives map[string]life, now int64) checkpoint.Checkpoint {
 	for i := range list {
 		c := &list[i]
 		if c.Session != "" && k.keeps(lives[c.Session], now) && known(lives, c.Session) {
+			return *c
+		}
+		if c.Save != nil && c.Save.Until > now {
 			return *c
 		}
 		if recent := c.T > now-k.AfterEnd.Milliseconds(); recent || c.When == checkpoint.ByHand && c.T > now-k.ByHand.Milliseconds() {

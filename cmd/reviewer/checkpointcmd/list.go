@@ -29,15 +29,38 @@ type listed struct {
 	By        string `json:"by,omitempty"`      // who made the changes since the previous checkpoint: session, others, reviewer
 	Session   string `json:"session,omitempty"` // whose call it was taken for
 	Call      string `json:"call,omitempty"`
-	Changed   int    `json:"changed"` // paths, since the previous checkpoint
-	Files     int    `json:"files"`   // in the workspace
-	Bytes     int64  `json:"bytes"`   // of these
-	Stored    int64  `json:"stored"`  // bytes that were stored for it
-	LeftAll   int    `json:"left"`    // paths that are not stored
-	Expired   bool   `json:"expired"` // it can no longer be restored
+	Changed   int    `json:"changed"`         // paths, since the previous checkpoint
+	Files     int    `json:"files"`           // in the workspace
+	Bytes     int64  `json:"bytes"`           // of these
+	Stored    int64  `json:"stored"`          // bytes that were stored for it
+	LeftAll   int    `json:"left"`            // paths that are not stored
+	Saved     *saved `json:"saved,omitempty"` // what the call was about to destroy; absent: it was not saved for that
+	Expired   bool   `json:"expired"`         // it can no longer be restored
 
 	at   int64
 	what string // it was taken for
+}
+
+// saved is what a checkpoint keeps of the files that a call destroyed.
+type saved struct {
+	Files int    `json:"files"`
+	Bytes int64  `json:"bytes"`
+	Until string `json:"until"` // it is kept until then
+}
+
+func savedOf(s *checkpoint.Saved) *saved {
+	if s == nil {
+		return nil
+	}
+	return &saved{Files: s.Files, Bytes: s.Bytes, Until: term.Time(s.Until)}
+}
+
+// text says what was saved, for a list.
+func (s *saved) text() string {
+	if s == nil {
+		return ""
+	}
+	return ", saved what it destroys"
 }
 
 // interrupted is a restore that was cut off.
@@ -52,7 +75,7 @@ func listedOf(c *checkpoint.Checkpoint, root string, oldest int64, mask func(str
 	shown.Session, shown.Call = mask(c.Session), mask(c.Call)
 	return listed{ID: c.ID, Time: term.Time(c.T), Workspace: mask(root), When: string(c.When), By: string(c.By), Session: shown.Session,
 		Call: shown.Call, Changed: c.Changed, Files: c.Files, Bytes: c.Bytes, Stored: c.Stored, LeftAll: c.LeftAll, Expired: c.N < oldest,
-		at: c.T, what: occasion(&shown)}
+		Saved: savedOf(c.Save), at: c.T, what: occasion(&shown)}
 }
 
 // selection is which checkpoints are listed, and what else is shown.
@@ -200,7 +223,7 @@ func (d listing) table(a *cli.App, w io.Writer, out *term.Output) {
 		}
 		head := fmt.Sprintf("%s  %s  %s %7d %7s %5d  ", term.Pad(c.ID, column), term.Clock(c.at),
 			term.Pad(who(checkpoint.By(c.By)), 11), c.Changed, size(c.Stored), c.LeftAll)
-		line := head + term.OneLine(c.what, max(width-term.Width(head), 20))
+		line := head + term.OneLine(c.what+c.Saved.text(), max(width-term.Width(head), 20))
 		if c.Expired {
 			line = p.Faint(line + ", expired")
 		}

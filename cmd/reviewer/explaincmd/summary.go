@@ -15,8 +15,10 @@ func Summary(r *engine.Record) (word, what, why string) {
 		c := r.Control
 		return c.Do, Chosen(c) + term.After(", of ", c.Record) + term.After(", checkpoint ", c.Checkpoint), c.Reason
 	case engine.KindAct:
-		if r.Act.Unsaved() {
-			return string(engine.Block), r.Act.Of, r.Act.Checkpoint.Failure
+		if c := r.Act.Checkpoint; r.Act.Unsaved() {
+			return string(c.Effect), r.Act.Of, c.Failure
+		} else if c != nil && c.Saved != nil {
+			return "save", r.Act.Of, Saved(c)
 		}
 		if t := r.Act.Taken; t != nil {
 			return r.Act.Kind, t.From(), strings.TrimPrefix(r.Act.Result+"; "+t.Text(), "; ")
@@ -34,6 +36,11 @@ func Summary(r *engine.Record) (word, what, why string) {
 		name = r.Event.Name
 	}
 	return string(r.Kind), name, ""
+}
+
+// Saved says where the files are that a call destroys.
+func Saved(c *engine.CheckpointFacts) string {
+	return fmt.Sprintf("saved %s, %d bytes, in checkpoint %s", term.Counted(int(c.Saved.Files), "file", "files"), c.Saved.Bytes, c.ID)
 }
 
 func callSummary(r *engine.Record) (word, what, why string) {

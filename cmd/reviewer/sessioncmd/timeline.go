@@ -29,6 +29,7 @@ type timelineEntry struct {
 	Outcome  engine.Outcome      `json:"outcome,omitempty"`
 	Error    string              `json:"error,omitempty"`   // class of the error that the call ended in
 	Failure  string              `json:"failure,omitempty"` // why there is no decision
+	Saved    string              `json:"saved,omitempty"`   // what the call destroys and where it is stored
 	Form     string              `json:"form,omitempty"`    // the modified form of the call
 	Rules    []engine.RuleResult `json:"rules,omitempty"`
 	Patterns []engine.Finding    `json:"patterns,omitempty"`
@@ -81,7 +82,7 @@ func (t *timeline) add(r *engine.Record) {
 		t.put(r).What = "the agent's turn ends"
 	case engine.KindAct:
 		if r.Act.OfFiles() {
-			t.unsaved(r)
+			t.files(r)
 			return
 		}
 		t.put(r).Act = r.Act
@@ -132,10 +133,17 @@ func (t *timeline) end(r *engine.Record) {
 	m.addDecision(t, r)
 }
 
-// unsaved notes that a call did not run because its files could not be stored.
-func (t *timeline) unsaved(r *engine.Record) {
-	if m := t.open[[2]string{actor(r), r.Call}]; m != nil && r.Act.Unsaved() {
-		m.Answer, m.Outcome, m.Failure = engine.Block, engine.OutcomeDenied, r.Act.Checkpoint.Failure
+// files notes what was saved before a call, or that it did not run because its files could not be stored.
+func (t *timeline) files(r *engine.Record) {
+	m, c := t.open[[2]string{actor(r), r.Call}], r.Act.Checkpoint
+	switch {
+	case m == nil || c == nil:
+	case c.Saved != nil:
+		m.Saved = explaincmd.Saved(c)
+	case r.Act.Unsaved():
+		if m.Answer, m.Failure = c.Effect, c.Failure; c.Effect == engine.Block {
+			m.Outcome = engine.OutcomeDenied
+		}
 	}
 }
 
@@ -329,6 +337,7 @@ func (m *timelineEntry) details() []detail {
 	}
 	add(faint, "enforcement is observe; the decision was ", string(m.Decision))
 	add(yellow, "no decision: ", m.Failure)
+	add(yellow, "", m.Saved)
 	add(faint, "", m.Form)
 	for _, r := range m.Rules {
 		if slices.ContainsFunc(m.Patterns, func(f engine.Finding) bool { return f.ID == r.ID }) {
