@@ -370,6 +370,10 @@ type Effect struct {
 	// call shows it; absent: nothing or unknown.
 	Lost    int64 `json:"lost,omitempty"`
 	Shrinks bool  `json:"shrinks,omitempty"` // lost is 90 or more; kept for older policies
+	// Files at the target of a deletion or a change, and their bytes, before the call; absent: none, or nobody counted.
+	// Of a folder that is deleted, more than 2,000 files are not counted: there are at least as many as this says.
+	HeldFiles int64 `json:"held_files,omitempty"`
+	HeldBytes int64 `json:"held_bytes,omitempty"` // of these
 	// Permissions that the call grants: 0777, a+w, cap_net_raw+ep; absent: none
 	// or unknown.
 	Mode string `json:"mode,omitempty"`

@@ -62,7 +62,8 @@ func Start(id string, c engine.Classifier, p *review.Policy, env engine.Env) *Re
 	r := act.Reviewer{
 		Policy:     func(string) (*review.Policy, error) { return p, nil },
 		Classifier: c, Log: log, Env: env,
-		Clock: act.Clock{Now: func() int64 { return log.history.T }}, // an event without a time has the time of the one before it
+		Services: act.Services{Files: saved{}},
+		Clock:    act.Clock{Now: func() int64 { return log.history.T }}, // an event without a time has the time of the one before it
 	}
 	return &Rehearsal{id: id, reviewer: r, chain: log, denied: map[string]bool{}}
 }

@@ -2,8 +2,8 @@
 # title: Saving
 # description: >-
 #   Which calls run because the files that they destroy are stored first. All contents that are lost have to be known, on
-#   this machine, and lost while the call itself runs. Whether they fit the limits of the setting save is known when
-#   they are stored; if they do not, the rules give their own answer.
+#   this machine, and lost while the call itself runs. Some are counted before; whether all of them fit the limits of the
+#   setting save is known when they are stored. If they do not, the rules give their own answer.
 # scope: package
 package reviewer.saving
 
@@ -38,6 +38,8 @@ possible if {
 	not "not_understood" in input.facts
 	losses != []
 	every i in losses { _savable(input.action.effects[i]) }
+	sum([object.get(input.action.effects[i], "held_files", 0) | some i in losses]) <= _cfg.max_files
+	sum([object.get(input.action.effects[i], "held_bytes", 0) | some i in losses]) <= _cfg.max_bytes
 	not _later
 	not _other_loss
 	every r in fired.rules { _same_call(r) }

@@ -236,6 +236,7 @@ func (r *Resolver) look(e *engine.Effect) {
 		return
 	}
 	e.Exists = "yes"
+	r.held(e, e.Target)
 	if e.Class == "" {
 		e.Class = r.sameAs(e.Target, info)
 	}
@@ -360,6 +361,7 @@ func (r *Resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 		r.survey(e, slices.DeleteFunc(r.each(e, r.search(fixed, name), follow), harmless))
 	} else if list, ok := r.matches(fixed, pattern); ok {
 		r.survey(e, r.each(e, list, follow))
+		r.held(e, list...)
 	}
 }
 

@@ -36,6 +36,7 @@ type Resolver struct {
 	hidden    map[string]bool        // whether these are there could not be seen
 	classes   map[string]engine.Class
 	lookups   int
+	counted   int                 // names that were looked at to count files
 	Git       func(string) string // nil: unknown
 	Secret    func(string) bool   // reports whether a string contains a secret; nil: unknown
 	asked     int                 // paths whose git state was queried
