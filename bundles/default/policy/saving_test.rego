@@ -77,6 +77,19 @@ test_nothing_is_saved[name] if {
 	not saving.possible with input as doc
 }
 
+test_limits[name] if {
+	some name, case in {
+		"within them": {"held": {"held_files": 2, "held_bytes": 10}, "can": true},
+		"too many files": {"held": {"held_files": 3, "held_bytes": 10}, "can": false},
+		"too many bytes": {"held": {"held_files": 2, "held_bytes": 11}, "can": false},
+		"nobody counted": {"held": {}, "can": true},
+	}
+	doc := _of([_deletes(case.held)], {})
+	results := {true | saving.possible with input as doc with data.reviewer.save.max_files as 2 with data.reviewer.save.max_bytes as 10}
+	got := true in results
+	case.can == got
+}
+
 test_off if {
 	not saving.possible with input as _of([_deletes({})], {}) with data.reviewer.save.mode as "off"
 }
