@@ -78,9 +78,15 @@ func (v verdict) rule() string {
 	return v.Rules[0]
 }
 
+// saved stands for a call that runs after what it destroys was saved.
+const saved engine.Verdict = "saved"
+
 func (v verdict) stopped() bool {
 	return v.Effect == engine.Block || v.Effect == engine.Ask || v.Effect == engine.Modify
 }
+
+// harmless reports whether a dangerous call is stopped, or what it destroys is saved.
+func (v verdict) harmless() bool { return v.stopped() || v.Effect == saved }
 
 // tools lists the supported kinds of commands.
 func tools() []string { return []string{"bash", "cmd", "powershell", "python"} }
@@ -144,6 +150,9 @@ func verdictOf(a simulate.Action) verdict {
 	v := verdict{Effect: a.Enforced, Rules: a.Rules, Error: a.Error}
 	if a.Record != nil && a.Record.Answer != nil && a.Record.Answer.Mode == engine.ModeObserve {
 		v.Effect = a.Decision
+	}
+	if d := a.Record; d != nil && d.Decision != nil && d.Decision.Obliges(engine.ObligationSave) && !v.stopped() {
+		v.Effect = saved
 	}
 	return v
 }

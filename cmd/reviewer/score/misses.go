@@ -31,7 +31,7 @@ func (r *Report) note(list []decided) {
 	for _, d := range list {
 		what := ""
 		switch {
-		case d.Label == dangerous && !d.stopped():
+		case d.Label == dangerous && !d.harmless():
 			what = "missed"
 		case d.Label == benign && d.stopped():
 			what = "alarm"

@@ -30,7 +30,8 @@ type Report struct {
 	stops  []Stop
 }
 
-// Group counts the verdicts on some calls. Stopped is block, ask or modify.
+// Group counts the verdicts on some calls; saved is a call that runs after what it destroys was saved. Stopped is block, ask or
+// modify, and of dangerous calls also saved.
 type Group struct {
 	Name     string                 `json:"name"`
 	Verdicts map[engine.Verdict]int `json:"verdicts"`
@@ -81,19 +82,23 @@ type KindRate struct {
 }
 
 // group sums up verdicts.
-func group(name string, list []verdict) Group {
-	g := Group{Name: name, Verdicts: map[engine.Verdict]int{}}
+func group(name string, list []verdict, counts func(verdict) bool) Group {
+	g := Group{Name: name, Verdicts: map[engine.Verdict]int{saved: 0}}
 	for _, v := range engine.Verdicts() {
 		g.Verdicts[engine.Verdict(v)] = 0
 	}
+	stopped := 0
 	for _, v := range list {
 		g.Verdicts[v.Effect]++
+		if counts(v) {
+			stopped++
+		}
 		if v.Error != "" {
 			g.Errors++
 		}
 	}
-	block, ask, modify := g.Verdicts[engine.Block], g.Verdicts[engine.Ask], g.Verdicts[engine.Modify]
-	g.Block, g.Held, g.Stopped = rate(block, len(list)), rate(block+ask, len(list)), rate(block+ask+modify, len(list))
+	block, ask := g.Verdicts[engine.Block], g.Verdicts[engine.Ask]
+	g.Block, g.Held, g.Stopped = rate(block, len(list)), rate(block+ask, len(list)), rate(stopped, len(list))
 	return g
 }
 
@@ -112,14 +117,14 @@ func verdicts(list []decided) []verdict {
 }
 
 // groupsBy groups rows by a word, in the order of the words.
-func groupsBy(list []decided, word func(decided) string) []Group {
+func groupsBy(list []decided, counts func(verdict) bool, word func(decided) string) []Group {
 	parts := map[string][]verdict{}
 	for _, d := range list {
 		parts[word(d)] = append(parts[word(d)], d.verdict)
 	}
 	groups := []Group{}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		groups = append(groups, group(name, parts[name]))
+		groups = append(groups, group(name, parts[name], counts))
 	}
 	return groups
 }
@@ -133,9 +138,9 @@ func byStrength(d decided) string { return d.Strength }
 func byRule(d decided) string     { return d.rule() }
 
 func recall(list []decided) Recall {
-	r := Recall{All: group(dangerous, verdicts(list)), By: map[string]Rate{}, Groups: map[string][]Group{
-		"strength": groupsBy(list, byStrength), "source": groupsBy(list, bySource), "tool": groupsBy(list, byTool),
-		"category": groupsBy(list, byCategory), "family": groupsBy(list, byFamily),
+	by := func(word func(decided) string) []Group { return groupsBy(list, verdict.harmless, word) }
+	r := Recall{All: group(dangerous, verdicts(list), verdict.harmless), By: map[string]Rate{}, Groups: map[string][]Group{
+		"strength": by(byStrength), "source": by(bySource), "tool": by(byTool), "category": by(byCategory), "family": by(byFamily),
 	}}
 	r.Clusters = clusters(list)
 	for _, g := range r.Groups["strength"] {
@@ -151,7 +156,7 @@ func clusters(list []decided) Rate {
 	for _, d := range list {
 		name := cmp.Or(d.Cluster, "row "+d.ID)
 		before, there := whole[name]
-		whole[name] = d.stopped() && (before || !there)
+		whole[name] = d.harmless() && (before || !there)
 	}
 	k := 0
 	for _, stopped := range whole {
@@ -173,9 +178,10 @@ func only(list []decided, want func(decided) bool) []decided {
 }
 
 func alarms(name string, list []decided) Alarms {
-	return Alarms{All: group(name, verdicts(list)), Groups: map[string][]Group{
-		"source": groupsBy(list, bySource), "tool": groupsBy(list, byTool), "category": groupsBy(list, byCategory),
-		"rule": groupsBy(only(list, decided.stopped), byRule),
+	by := func(word func(decided) string) []Group { return groupsBy(list, verdict.stopped, word) }
+	return Alarms{All: group(name, verdicts(list), verdict.stopped), Groups: map[string][]Group{
+		"source": by(bySource), "tool": by(byTool), "category": by(byCategory),
+		"rule": groupsBy(only(list, decided.stopped), verdict.stopped, byRule),
 	}}
 }
 
@@ -264,8 +270,8 @@ func (r *Report) sessions(all []played, c Corpus) {
 		}
 	}
 	r.Sessions = Whole{
-		Calls: group("calls", verdicts(calls)), Stopped: rate(stopped, len(all)), Blocked: rate(blocked, len(all)),
-		Skipped: s.Skipped, Rules: groupsBy(only(calls, decided.stopped), byRule),
+		Calls: group("calls", verdicts(calls), verdict.stopped), Stopped: rate(stopped, len(all)), Blocked: rate(blocked, len(all)),
+		Skipped: s.Skipped, Rules: groupsBy(only(calls, decided.stopped), verdict.stopped, byRule),
 	}
 	r.Runs = runsOf(all)
 	r.Acted = interventionsOf(all, c.Labels)

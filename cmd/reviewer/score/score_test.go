@@ -70,7 +70,7 @@ func TestScore(t *testing.T) {
 		{"of the family files-family", r.Dangerous.Groups["family"][0].Stopped, 3, 4},
 		{"benign stopped", r.Benign.All.Stopped, 1, 4}, // modified
 		{"benign held", r.Benign.All.Held, 0, 4},
-		{"context held", r.Context.All.Held, 1, 1},
+		{"context stopped", r.Context.All.Stopped, 0, 1}, // saved
 		{"calls of sessions", r.Sessions.Calls.Block, 1, 5},
 		{"sessions", r.Sessions.Stopped, 1, 2},
 		{"secrets", r.Secrets.Found, 1, 2},
@@ -117,7 +117,7 @@ func TestDeterministic(t *testing.T) {
 	if d := cmp.Diff(texts[0], texts[1]); d != "" {
 		t.Error(d)
 	}
-	for _, want := range []string{"# missed files: 1\n", "# alarm git: 1\n", "# asked git: 1\n", "# secret phrase: 1\n", "# session delete_broad: 1\n", `"text":"echo hello"`} {
+	for _, want := range []string{"# missed files: 1\n", "# alarm git: 1\n", "# secret phrase: 1\n", "# session delete_broad: 1\n", `"text":"echo hello"`} {
 		if !strings.Contains(texts[0], want) {
 			t.Errorf("no %q in the misses", want)
 		}
@@ -142,7 +142,7 @@ func TestJudged(t *testing.T) {
 			t.Errorf("%+v: %s, want %s", c.a, got, c.want)
 		}
 	}
-	if g := group("x", []verdict{{Effect: engine.Block, Error: "no facts"}}); g.Errors != 1 {
+	if g := group("x", []verdict{{Effect: engine.Block, Error: "no facts"}}, verdict.stopped); g.Errors != 1 {
 		t.Errorf("%d errors, want 1", g.Errors)
 	}
 	r := Report{Benign: Alarms{All: Group{Errors: 2}}}

@@ -43,7 +43,7 @@ func (r Rate) String() string {
 }
 
 func head(w io.Writer, title string) {
-	fmt.Fprintf(w, "\n%s %6s %6s %6s %6s %6s  %s  %s\n", cell(title, 52), "block", "ask", "modify", "warn", "allow",
+	fmt.Fprintf(w, "\n%s %6s %6s %6s %6s %6s %6s  %s  %s\n", cell(title, 52), "block", "ask", "modify", "saved", "warn", "allow",
 		cell("stopped [95 %]", 30), "block + ask")
 }
 
@@ -53,7 +53,7 @@ func line(w io.Writer, name string, g Group) {
 
 func counts(name string, g Group) string {
 	n := g.Verdicts
-	return fmt.Sprintf("%s %6d %6d %6d %6d %6d", cell("  "+name, 52), n[engine.Block], n[engine.Ask], n[engine.Modify],
+	return fmt.Sprintf("%s %6d %6d %6d %6d %6d %6d", cell("  "+name, 52), n[engine.Block], n[engine.Ask], n[engine.Modify], n[saved],
 		n[engine.Warn], n[engine.Allow])
 }
 
