@@ -4,6 +4,9 @@ import data.reviewer.effects
 
 # METADATA
 # title: External network request
+# description: >-
+#   Reads from the service that a program is set up for, such as a package registry, a cluster or a remote, are no news, and
+#   neither is a push to a remote that was there before the session.
 # related_resources: ["https://attack.mitre.org/techniques/T1071/"]
 # custom:
 #   severity: low
@@ -19,6 +22,37 @@ warn_external_network if {
 	e.kind == "network"
 	not e.loopback
 	not _known(e)
+	not _reads_own_service(e)
+	not _pushes(e)
+}
+
+# A name without a dot is no address: what it stands for is in the program's settings.
+_reads_own_service(e) if {
+	e.verb == "fetch"
+	not e.egress
+	_named_service(e)
+	_not_given(e, input.action.commands[e.command])
+}
+
+# Remotes are named in the command, and are settings all the same.
+_not_given(_, c) if c.name in data.reviewer.lists.version_control
+
+_not_given(e, c) if not e.target in object.get(c, "operands", [])
+
+_named_service(e) if {
+	e.certainty == "exact"
+	regex.match(`^[A-Za-z0-9_-]+$`, e.target)
+}
+
+_pushes(e) if {
+	e.verb == "send"
+	_named_service(e)
+	c := input.action.commands[e.command]
+	c.name in data.reviewer.lists.version_control
+	object.get(c, "sub", []) == ["push"]
+	object.get(e, "object", "") == ""
+	object.get(input.session, "remotes", []) == []
+	not e.forced
 }
 
 # The target must be certain, and the classifier must name the same host: a host
