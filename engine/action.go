@@ -373,6 +373,9 @@ type Effect struct {
 	// Permissions that the call grants: 0777, a+w, cap_net_raw+ep; absent: none
 	// or unknown.
 	Mode string `json:"mode,omitempty"`
+	// Name of the signal that a process gets, where the call names it: HUP, USR1; absent: one that ends it,
+	// or unknown.
+	Signal string `json:"signal,omitempty"`
 	// is: changes what guards the session (reviewer, settings and hooks of the
 	// client), or uses the port of reviewer's HTTP API; holds: removes a folder
 	// that contains it; elsewhere: changes settings of a client in a folder that is

@@ -231,6 +231,18 @@ sends_away(e) if {
 }
 
 # METADATA
+# title: A process gets a signal that its program handles without ending
+# description: >-
+#   The setting processes.handled has the program's name and the signal. The program is selected by that name alone,
+#   not by an expression, a command line or a process ID.
+signal_handled(e) if {
+	e.signal
+	e.certainty == "exact"
+	_handled(e.target, e.signal)
+	not _matches_lines(e)
+}
+
+# METADATA
 # title: What the call does to the machine itself, beyond files
 system_verbs contains e.verb if {
 	"system_call" in input.kinds
@@ -278,6 +290,15 @@ _hook_file(e) if {
 _perhaps_renamed(e) if {
 	e.kind == "file_write"
 	e.certainty == "glob"
+}
+
+_handled(name, signal) if {
+	sprintf("%s %s", [lower(name), regex.replace(lower(signal), `\+.*$`, "")]) in data.reviewer.processes.handled
+}
+
+_matches_lines(e) if {
+	some option in input.action.commands[e.command].flags
+	regex.match(`^(-[a-zA-Z]*f|--full)`, option)
 }
 
 # Lock files that a crashed git leaves behind.

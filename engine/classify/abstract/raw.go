@@ -54,6 +54,7 @@ type RawEffect struct {
 	Discards    Discard              // the discarded changes that are not in any commit
 	Object      string               // the kind of object if the target does not show it: volume, table, rows; empty: unknown
 	Mode        string               // permissions that the call gives the target; empty: none or unknown
+	Signal      string               // name of the signal that a process gets; empty: one that ends it, or unknown
 	Command     int                  // index in script.commands; -1: the tool itself
 	Host        string               // where it happens; empty: on this machine
 	Own         bool                 // acts on a process that the same code started

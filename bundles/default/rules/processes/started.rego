@@ -25,6 +25,7 @@ processes_found if {
 	effects.ends_process(e)
 	not _container_engine(e)
 	not _of_session(e)
+	not effects.signal_handled(e)
 }
 
 _container_engine(e) if input.action.commands[e.command].name in data.reviewer.processes.engines
