@@ -30,7 +30,7 @@ var openLists = map[string]string{
 		"hosts.drops hosts.metadata services.stores services.payments services.messengers inbound.local packages.sources",
 	"words of names, verbs and objects": "processes.common processes.handled processes.orders system.power system.disk_records system.guards system.admin_groups " +
 		"services.published services.ends services.unknown_ends services.wide services.recovery services.audit services.grants services.names " +
-		"services.reviews services.money services.messages databases.block databases.block_unseen markers.production markers.test " +
+		"services.reviews services.money services.messages databases.block databases.block_unseen databases.images markers.production markers.test " +
 		"markers.clusters git.protected secrets.stores secrets.images secrets.exports packages.known packages.popular.npm " +
 		"packages.popular.python isolation.variables",
 	"objects, numbers and texts": "patterns.composites risk.failed_similar side_effects.names guard.client_rules interventions.notification_channels " +

@@ -168,7 +168,7 @@ func (h *State) expire(mode string) {
 	}
 	h.Code, h.Dropped = keepLast(append(h.Dropped, h.Code...), maxWritten), nil
 	delete(h.Marks, labelOwn)
-	h.Trees, h.Hosts, h.Rolled = nil, "", nil
+	h.Trees, h.Hosts, h.Rolled, h.Made = nil, "", nil, nil
 	for i := range h.Paths {
 		if p := &h.Paths[i]; p.State == engine.LedgerCreated {
 			p.State = engine.LedgerWritten

@@ -104,6 +104,7 @@ loses_data(e) if {
 	not in_registry(e)
 	not wiped(e)
 	not rehearsal(e)
+	not made_here(e)
 }
 
 # METADATA
@@ -116,6 +117,26 @@ loses_repository if {
 	not _hook_file(e)
 	not _perhaps_renamed(e)
 	_own_data(e)
+}
+
+# METADATA
+# title: The session made the container or database
+# description: >-
+#   What is in a container counts if its image is one of the setting databases.images: others may be set up to
+#   reach a server elsewhere.
+# scope: document
+made_here(e) if {
+	e.made == "itself"
+	not e.verb in {"exec", "grant"}
+}
+
+made_here(e) if {
+	e.made == "inside"
+	not e.verb in {"exec", "grant"}
+	some m in input.session.made
+	m.object == "container"
+	endswith(e.host, concat("", ["container:", m.name]))
+	m.image in data.reviewer.databases.images
 }
 
 # METADATA

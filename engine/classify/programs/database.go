@@ -50,6 +50,7 @@ func opened(c *shell.Call) shell.Database {
 	case d.Scheme == "mysql" && o.Has("-S", "--socket"):
 		d.Host = abstract.Word("localhost")
 	}
+	d.NameServer(c, serverOptions[d.Scheme], serverVariables[d.Scheme])
 	for _, a := range append(o.All("--url", "--dsn", "--uri"), d.Name, o.Operand(0)) {
 		if d.Address(a) {
 			return d
@@ -61,6 +62,20 @@ func opened(c *shell.Call) shell.Database {
 	return d
 }
 
+// serverOptions and serverVariables are what a client takes the server from, besides its host.
+var (
+	serverOptions = map[string][]string{
+		"postgres":         {"-p", "--port", "--cluster"},
+		"mysql":            {"-P", "--port", "-S", "--socket", "--defaults-file", "--defaults-extra-file", "--defaults-group-suffix", "--login-path"},
+		"clickhouseclient": {"--port", "--config-file", "-C", "--connection"},
+		"sqlserver":        {"--port", "-L"},
+	}
+	serverVariables = map[string][]string{
+		"postgres": {"PGPORT", "PGSERVICE", "PGSERVICEFILE", "PGHOSTADDR", "PGSYSCONFDIR", "PGCLUSTER"},
+		"mysql":    {"MYSQL_TCP_PORT", "MYSQL_UNIX_PORT", "MYSQL_HOST", "MYSQL_HOME", "MYSQL_TEST_LOGIN_FILE"},
+	}
+)
+
 func orVariable(c *shell.Call, a abstract.Arg, name string) abstract.Arg {
 	if _, set := c.Shell.Scope.Lookup(name); a.Text == "" && set {
 		return c.Shell.Read(name)
@@ -68,13 +83,16 @@ func orVariable(c *shell.Call, a abstract.Arg, name string) abstract.Arg {
 	return a
 }
 
+// statementOptions are the options of clients whose value is SQL.
+var statementOptions = []string{"-c", "--command", "-e", "-execute", "--execute", "-q", "--query", "-Q", "-cmd", "--sql"}
+
 // sqlClient runs the SQL in its options, its operands (sqlite) and its input. The word
 // operands in the row means that all operands are SQL, rest that those after the first are.
 func sqlClient(c *shell.Call) {
 	o := c.Opts
 	c.Process()
 	d := opened(c)
-	code := o.All("-c", "--command", "-e", "-execute", "--execute", "-q", "--query", "-Q", "-cmd", "--sql")
+	code := o.All(statementOptions...)
 	if d.Scheme == "sqlite" && !d.InMemory() {
 		c.Reads(o.Operands[:min(1, len(o.Operands))]...)
 		if !o.Has("-readonly", "--readonly") {
@@ -98,6 +116,13 @@ func sqlClient(c *shell.Call) {
 		engine.SignalInteractive)
 	if text, ok := clientInput(c, d); ok && !given {
 		code = append(code, text)
+	}
+	if statements := o.All(statementOptions...); len(statements) == 1 && len(code) == 1 && statements[0].Known() {
+		if name := sql.Made(statements[0].Text, d.Dialect); name != "" {
+			at := d
+			at.Name = abstract.Word(name)
+			c.MakesDatabase(at)
+		}
 	}
 	c.SqlAt(d, joinLines(code))
 	c.Writes("write", o.All("-o", "--output")...)
@@ -374,6 +399,15 @@ func redisCommand(c *shell.Call, d shell.Database, words []abstract.Arg) {
 
 // dropsDatabase, dropsRole and stopsServer handle the client's own programs.
 func dropsDatabase(c *shell.Call) { c.Loses(administered(c), "drop", "database") }
+
+// makesDatabase handles programs that make a database, and fail if there already is one of that name.
+func makesDatabase(c *shell.Call) {
+	c.Process()
+	d := administered(c)
+	if d.Name = c.Opts.Operand(len(c.Subs)); !strings.ContainsAny(d.Name.Text, "=:/") {
+		c.MakesDatabase(d)
+	}
+}
 
 func dropsRole(c *shell.Call) { c.Loses(administered(c), "drop", "role") }
 

@@ -212,6 +212,8 @@ container_ended if {
 	not _own_container(e)
 }
 
+_own_container(e) if effects.made_here(e)
+
 _own_container(e) if {
 	some s in _started
 	lower(e.target) in s.words
