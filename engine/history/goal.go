@@ -223,8 +223,18 @@ func (h *State) say(g *engine.Goal) {
 		if s.Refers {
 			s.Objects, s.Refers = h.Goals.lastNamed(), false
 		}
+		if s.Kind != engine.Forbids && h.Goals.answers(s) {
+			h.forgiveForbidden()
+		}
 		h.Goals.say(heldStatement{Statement: s, Prompt: h.Prompts})
 	}
+}
+
+// answers reports whether a statement lifts a prohibition that holds, or orders or permits what one forbids.
+func (s *goalState) answers(n engine.Statement) bool {
+	return slices.ContainsFunc(s.Forbidden, func(f heldStatement) bool {
+		return lifts(&f, n) || n.Kind != engine.Lifts && f.Act == n.Act && overlap(f.Objects, n.Objects)
+	})
 }
 
 // lastNamed returns what the latest order to install something named.
@@ -309,14 +319,22 @@ func (s *goalState) hold(n heldStatement) {
 // it was forbidden with "never".
 func (s *goalState) lift(n engine.Statement) {
 	s.Forbidden = slices.DeleteFunc(s.Forbidden, func(f heldStatement) bool {
-		waits := n.Act == "wait" && n.Kind == engine.Lifts && len(n.Objects) == 0 && !f.Never && f.Act == "change" && len(f.Objects) == 0
-		covered := len(n.Objects) == 0 || len(f.Objects) > 0 && within(f.Objects, n.Objects)
-		lifted := waits || covered && (f.Act == n.Act || n.Act == "change" && f.Act == "only_in" && len(n.Objects) == 0)
+		lifted := lifts(&f, n)
 		if lifted {
 			s.Lifted = keepLast(append(s.Lifted, f), maxLifted)
 		}
 		return lifted
 	})
+}
+
+// lifts reports whether a statement that lifts something ends a prohibition.
+func lifts(f *heldStatement, n engine.Statement) bool {
+	if n.Kind != engine.Lifts && n.Until != engine.UntilSession {
+		return false
+	}
+	waits := n.Act == "wait" && n.Kind == engine.Lifts && len(n.Objects) == 0 && !f.Never && f.Act == "change" && len(f.Objects) == 0
+	covered := len(n.Objects) == 0 || len(f.Objects) > 0 && within(f.Objects, n.Objects)
+	return waits || covered && (f.Act == n.Act || n.Act == "change" && f.Act == "only_in" && len(n.Objects) == 0)
 }
 
 // within reports whether all of some objects are in a list.
