@@ -58,7 +58,7 @@ func (h *State) foldStarted(r *engine.Record) {
 		}
 		h.Running = append(h.Running, entry)
 	}
-	if len(starts) == 0 && len(res.Processes) > 0 && len(h.Running) > 0 {
+	if len(starts) == 0 && len(res.Processes) > 0 && len(h.Running)+len(h.Goals.Permitted) > 0 {
 		seen := numbers(res.Processes, engine.MaxProcesses)
 		h.Running = append(h.Running, startedEntry{N: r.N, Line: clipLine(a.Resource), Processes: seen, Listed: true})
 	}

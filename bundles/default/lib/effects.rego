@@ -289,6 +289,17 @@ wiped(e) if {
 }
 
 # METADATA
+# title: What a container tool wipes is marked as a test resource
+# description: By a word of the command, where it names only one thing, else by each name.
+# scope: document
+wiped_for_tests(e) if {
+	not production(e)
+	some text in words(e)
+	marked(text, data.reviewer.markers.test)
+	every name in object.get(input.action.commands[e.command], "operands", []) { _for_tests(e, name) }
+}
+
+# METADATA
 # title: The words of the command that an effect belongs to
 # description: An effect that belongs to no command has none.
 words(e) := [word |
@@ -316,6 +327,10 @@ _perhaps_renamed(e) if {
 _handled(name, signal) if {
 	sprintf("%s %s", [lower(name), regex.replace(lower(signal), `\+.*$`, "")]) in data.reviewer.processes.handled
 }
+
+_for_tests(_, name) if marked(name, data.reviewer.markers.test)
+
+_for_tests(e, _) if count(object.get(input.action.commands[e.command], "operands", [])) < 2
 
 _matches_lines(e) if {
 	some option in input.action.commands[e.command].flags

@@ -83,6 +83,13 @@ _only_rehearsed("publish") if {
 	every e in _sent { e.loopback }
 }
 
+# Volumes that their names mark as test resources.
+_only_rehearsed("container_wipe") if {
+	wiped := [e | some e in input.action.effects; effects.wiped(e)]
+	count(wiped) > 0
+	every e in wiped { effects.wiped_for_tests(e) }
+}
+
 _for_trial(e) if effects.rehearsal(e)
 
 _for_trial(e) if effects.made_here(e)
