@@ -56,6 +56,19 @@ func (h *State) inFull(name string) string {
 	return name
 }
 
+// within writes a full path in the workspace in the form of effects.
+func (h *State) within(name string) string {
+	plain, top := name, h.Workspace
+	if len(top) > 2 && top[1] == ':' { // of Windows
+		plain, top = strings.ReplaceAll(name, "\\", "/"), strings.ReplaceAll(top, "\\", "/")
+	}
+	if top = strings.TrimSuffix(top, "/") + "/"; len(top) > 1 && len(plain) > len(top) && strings.EqualFold(plain[:len(top)], top) &&
+		(plain[:len(top)] == top || top[1] == ':') && !strings.Contains(plain, "..") {
+		return plain[len(top):]
+	}
+	return name
+}
+
 // wantsChanges reports whether a prompt requests work on existing files: what it
 // names may be touched again. It shapes what is kept of denials, so it belongs
 // to FoldVersion.
@@ -252,7 +265,10 @@ func (h *State) bounded(s engine.Statement) engine.Statement {
 	s.Act, s.Until, s.Text = boundKey(s.Act, keyLength), boundKey(s.Until, digestLength), engine.ClipJSON(s.Text, maxSaidText)
 	objects := make([]string, 0, len(s.Objects))
 	for _, o := range s.Objects {
-		objects = append(objects, truncateKey(h.inFull(o)))
+		if o = h.inFull(o); s.Kind == engine.Orders || s.Kind == engine.Permits {
+			o = h.within(o)
+		}
+		objects = append(objects, truncateKey(o))
 	}
 	if s.Objects = objects; len(objects) == 0 {
 		s.Objects = nil

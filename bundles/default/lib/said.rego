@@ -60,10 +60,23 @@ _exactly(s) if {
 _exactly(s) if {
 	s.objects
 	_concerns(s)
-	not s.beyond
+	not _changes_more(s)
 	_stays_within(s)
 	every e in _ended { _ends_named(e, s.objects) }
 	every e in _lost { _loses_named(e, s.objects) }
+}
+
+_changes_more(s) if {
+	s.beyond
+	s.act != "process"
+}
+
+# What starts again writes to a log.
+_changes_more(s) if {
+	s.beyond
+	s.act == "process"
+	some e in _changed_files
+	not _passing(e)
 }
 
 _concerns(s) if _about(s)
