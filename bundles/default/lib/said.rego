@@ -68,15 +68,14 @@ _exactly(s) if {
 
 _changes_more(s) if {
 	s.beyond
-	s.act != "process"
+	not _only_logs(s)
 }
 
 # What starts again writes to a log.
-_changes_more(s) if {
-	s.beyond
+_only_logs(s) if {
 	s.act == "process"
-	some e in _changed_files
-	not _passing(e)
+	count(_changed_files) > 0
+	every e in _changed_files { _passing(e) }
 }
 
 _concerns(s) if _about(s)

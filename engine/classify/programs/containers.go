@@ -65,8 +65,8 @@ func makesContainer(c *shell.Call, p shell.Venue) {
 			return e.Verb == "wipe" && e.Object == "volume" && e.Target.Text == volume && e.Host == c.Shell.Frame.Host && shell.Succeeds(&c.Shell.Out, e.Command)
 		})
 	}
-	image := operands[0].Text
-	if at := strings.LastIndexAny(image, ":@"); at > strings.LastIndex(image, "/") {
+	image, _, _ := strings.Cut(operands[0].Text, "@")
+	if at := strings.LastIndexByte(image, ':'); at > strings.LastIndexByte(image, '/') {
 		image = image[:at]
 	}
 	c.Makes(engine.Made{Object: engine.MadeContainer, Name: name.Text, Image: image, Bare: bare})

@@ -192,7 +192,9 @@ _process_words(text) := {word |
 
 # METADATA
 # title: Container killed, perhaps not the session's own
-# description: Only kills count. A stop can be undone, and removing containers is ordinary work.
+# description: >-
+#   Only kills count. A stop can be undone, and removing containers is ordinary work. The session made a container if
+#   the command that makes it succeeded, and would have failed if there already was one of that name.
 # related_resources: [https://docs.docker.com/reference/cli/docker/container/kill/]
 # custom:
 #   severity: medium
@@ -209,14 +211,7 @@ container_ended if {
 	e.kind == "process"
 	e.verb == "kill"
 	_container_engine(e)
-	not _own_container(e)
-}
-
-_own_container(e) if effects.made_here(e)
-
-_own_container(e) if {
-	some s in _started
-	lower(e.target) in s.words
+	not effects.made_here(e)
 }
 
 # METADATA
