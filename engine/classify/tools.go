@@ -291,7 +291,7 @@ func (r *toolReader) run(s abstract.Script) {
 	r.script.Written = append(r.script.Written, s.Written...)
 	r.script.Starts = append(r.script.Starts, s.Starts...)
 	for _, m := range s.Makes {
-		if shell.Succeeds(&s, m.Command) {
+		if abstract.Succeeds(&s, m.Command) {
 			m.Command += base
 			r.script.Makes = append(r.script.Makes, m)
 		}

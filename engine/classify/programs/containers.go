@@ -32,44 +32,10 @@ func container(c *shell.Call) {
 	if entry, ok := c.Opts.Get("--entrypoint"); ok && entry.Text != "" {
 		argv = append([]abstract.Arg{entry}, argv...)
 	}
-	makesContainer(c, p)
+	if p.Isolated {
+		c.MakesContainer(operandsOf(c)[0])
+	}
 	inContainer(c, p, argv)
-}
-
-// bareOptions are the options of a new container that bring nothing into it and open nothing to it.
-var bareOptions = []string{"-d", "--detach", "-i", "--interactive", "-t", "--tty", "-it", "-p", "--publish", "--name", "-e", "--env", "-m", "--memory",
-	"--cpus", "--restart", "--platform", "--pull", "--tmpfs", "--shm-size", "-l", "--label", "-h", "--hostname", "-v", "--volume", "--ulimit", "--health-cmd", "--health-interval",
-	"--health-timeout", "--health-retries", "--health-start-period"}
-
-// makesContainer records a container with a name that docker run or create makes. One that is removed when it ends is
-// gone when the call has ended, if the call waits for it.
-func makesContainer(c *shell.Call, p shell.Venue) {
-	o, operands := c.Opts, operandsOf(c)
-	name, ok := o.Get("--name")
-	if !p.Isolated || !ok || !name.Known() || name.Text == "" || len(operands) == 0 || o.Has("--replace") || o.Has("--rm") && !o.Has("-d", "--detach") {
-		return
-	}
-	bare := !p.Reaches && operands[0].Known()
-	for _, option := range o.Names() {
-		bare = bare && slices.Contains(bareOptions, option)
-	}
-	for _, v := range o.All("-e", "--env") { // an address leads elsewhere
-		variable, _, _ := strings.Cut(strings.ToUpper(v.Text), "=")
-		bare = bare && v.Known() && !slices.ContainsFunc([]string{"HOST", "URL", "URI", "DSN", "ADDR", "SERVICE", "PORT", "PROXY"}, func(word string) bool {
-			return strings.Contains(variable, word)
-		})
-	}
-	for _, v := range o.All("-v", "--volume") { // a volume is empty only if it was removed before
-		volume, _, _ := strings.Cut(v.Text, ":")
-		bare = bare && v.Known() && slices.ContainsFunc(c.Shell.Out.Effects, func(e abstract.RawEffect) bool {
-			return e.Verb == "wipe" && e.Object == "volume" && e.Target.Text == volume && e.Host == c.Shell.Frame.Host && shell.Succeeds(&c.Shell.Out, e.Command)
-		})
-	}
-	image, _, _ := strings.Cut(operands[0].Text, "@")
-	if at := strings.LastIndexByte(image, ':'); at > strings.LastIndexByte(image, '/') {
-		image = image[:at]
-	}
-	c.Makes(engine.Made{Object: engine.MadeContainer, Name: name.Text, Image: image, Bare: bare})
 }
 
 // composed runs a command in a container of a compose project.

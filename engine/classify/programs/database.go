@@ -50,7 +50,7 @@ func opened(c *shell.Call) shell.Database {
 	case d.Scheme == "mysql" && o.Has("-S", "--socket"):
 		d.Host = abstract.Word("localhost")
 	}
-	d.NameServer(c, serverOptions[d.Scheme], serverVariables[d.Scheme])
+	d.NameServer(c)
 	for _, a := range append(o.All("--url", "--dsn", "--uri"), d.Name, o.Operand(0)) {
 		if d.Address(a) {
 			return d
@@ -62,20 +62,6 @@ func opened(c *shell.Call) shell.Database {
 	return d
 }
 
-// serverOptions and serverVariables are what a client takes the server from, besides its host.
-var (
-	serverOptions = map[string][]string{
-		"postgres":         {"-p", "--port", "--cluster"},
-		"mysql":            {"-P", "--port", "-S", "--socket", "--defaults-file", "--defaults-extra-file", "--defaults-group-suffix", "--login-path"},
-		"clickhouseclient": {"--port", "--config-file", "-C", "--connection"},
-		"sqlserver":        {"--port", "-L"},
-	}
-	serverVariables = map[string][]string{
-		"postgres": {"PGPORT", "PGSERVICE", "PGSERVICEFILE", "PGHOSTADDR", "PGSYSCONFDIR", "PGCLUSTER"},
-		"mysql":    {"MYSQL_TCP_PORT", "MYSQL_UNIX_PORT", "MYSQL_HOST", "MYSQL_HOME", "MYSQL_TEST_LOGIN_FILE"},
-	}
-)
-
 func orVariable(c *shell.Call, a abstract.Arg, name string) abstract.Arg {
 	if _, set := c.Shell.Scope.Lookup(name); a.Text == "" && set {
 		return c.Shell.Read(name)
@@ -83,16 +69,14 @@ func orVariable(c *shell.Call, a abstract.Arg, name string) abstract.Arg {
 	return a
 }
 
-// statementOptions are the options of clients whose value is SQL.
-var statementOptions = []string{"-c", "--command", "-e", "-execute", "--execute", "-q", "--query", "-Q", "-cmd", "--sql"}
-
 // sqlClient runs the SQL in its options, its operands (sqlite) and its input. The word
 // operands in the row means that all operands are SQL, rest that those after the first are.
 func sqlClient(c *shell.Call) {
 	o := c.Opts
 	c.Process()
 	d := opened(c)
-	code := o.All(statementOptions...)
+	statements := o.All("-c", "--command", "-e", "-execute", "--execute", "-q", "--query", "-Q", "-cmd", "--sql")
+	code := slices.Clip(statements)
 	if d.Scheme == "sqlite" && !d.InMemory() {
 		c.Reads(o.Operands[:min(1, len(o.Operands))]...)
 		if !o.Has("-readonly", "--readonly") {
@@ -117,13 +101,7 @@ func sqlClient(c *shell.Call) {
 	if text, ok := clientInput(c, d); ok && !given {
 		code = append(code, text)
 	}
-	if statements := o.All(statementOptions...); len(statements) == 1 && len(code) == 1 && statements[0].Known() {
-		if name := sql.Made(statements[0].Text, d.Dialect); name != "" {
-			at := d
-			at.Name = abstract.Word(name)
-			c.MakesDatabase(at)
-		}
-	}
+	c.MakesBy(d, statements, code)
 	c.SqlAt(d, joinLines(code))
 	c.Writes("write", o.All("-o", "--output")...)
 }
@@ -404,9 +382,8 @@ func dropsDatabase(c *shell.Call) { c.Loses(administered(c), "drop", "database")
 func makesDatabase(c *shell.Call) {
 	c.Process()
 	d := administered(c)
-	if d.Name = c.Opts.Operand(len(c.Subs)); !strings.ContainsAny(d.Name.Text, "=:/") {
-		c.MakesDatabase(d)
-	}
+	d.Name = c.Opts.Operand(len(c.Subs))
+	c.MakesDatabase(d)
 }
 
 func dropsRole(c *shell.Call) { c.Loses(administered(c), "drop", "role") }

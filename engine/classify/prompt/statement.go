@@ -125,8 +125,9 @@ func (r *statementReader) beforeQuestion(clauses []clause) int {
 		return 0
 	}
 	subject, question := clauses[n-2].tokens, clauses[n-1].tokens
-	if len(question) < 2 || !question[0].in("inverted") || question[1].kind != bare || question[1].entry != nil || r.hasAct(subject) || r.hasAct(question) ||
-		!slices.ContainsFunc(subject, func(t token) bool { return t.kind == bare && t.entry == nil }) {
+	unknown := func(t token) bool { return t.kind == bare && t.entry == nil }
+	if len(question) < 2 || !question[0].in("inverted") || !unknown(question[1]) || !slices.ContainsFunc(subject, unknown) ||
+		r.hasAct(subject) || r.hasAct(question) {
 		return 0
 	}
 	return n - 2

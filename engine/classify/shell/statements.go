@@ -69,14 +69,29 @@ func (d *Database) named(list ...string) {
 	d.Server = strings.TrimSpace(strings.Join(append([]string{d.Server}, list...), " "))
 }
 
+// serverOptions and serverVariables are what a client takes the server from, besides its host.
+var (
+	serverOptions = map[string][]string{
+		"postgres": {"-p", "--port", "--cluster"},
+		"mysql": {"-P", "--port", "-S", "--socket", "--defaults-file", "--defaults-extra-file", "--defaults-group-suffix",
+			"--login-path"},
+		"clickhouseclient": {"--port", "--config-file", "-C", "--connection"},
+		"sqlserver":        {"--port", "-L"},
+	}
+	serverVariables = map[string][]string{
+		"postgres": {"PGPORT", "PGSERVICE", "PGSERVICEFILE", "PGHOSTADDR", "PGSYSCONFDIR", "PGCLUSTER"},
+		"mysql":    {"MYSQL_TCP_PORT", "MYSQL_UNIX_PORT", "MYSQL_HOST", "MYSQL_HOME", "MYSQL_TEST_LOGIN_FILE"},
+	}
+)
+
 // NameServer records the port, the socket or the service that options and variables of a client name.
-func (d *Database) NameServer(c *Call, options, variables []string) {
-	for _, name := range options {
+func (d *Database) NameServer(c *Call) {
+	for _, name := range serverOptions[d.Scheme] {
 		for _, v := range c.Opts.All(name) {
 			d.named(v.Show())
 		}
 	}
-	for _, name := range variables {
+	for _, name := range serverVariables[d.Scheme] {
 		if _, set := c.Shell.Scope.Lookup(name); set {
 			d.named(name + "=" + c.Shell.Read(name).Show())
 		}
@@ -213,8 +228,16 @@ func (c *Call) OnDatabase(d Database, e abstract.RawEffect) {
 
 // MakesDatabase records that a client makes a database, and fails if there already is one of that name.
 func (c *Call) MakesDatabase(d Database) {
-	if at := d.Target(); at.Known() && d.Name.Text != "" {
+	if at := d.Target(); at.Known() && d.Name.Text != "" && !strings.ContainsAny(d.Name.Text, "=:/") {
 		c.Makes(engine.Made{Object: engine.MadeDatabase, Name: at.Text, Server: d.Server})
+	}
+}
+
+// MakesBy records that the only statement of a client makes a database.
+func (c *Call) MakesBy(d Database, statements, code []abstract.Arg) {
+	if len(statements) == 1 && len(code) == 1 && statements[0].Known() {
+		d.Name = abstract.Word(sql.Made(statements[0].Text, d.Dialect))
+		c.MakesDatabase(d)
 	}
 }
 

@@ -1,11 +1,10 @@
-package shell
+package abstract
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -22,12 +21,13 @@ var (
 
 // Succeeds reports whether code succeeds only if one of its commands does: the last statement is that command, or
 // a chain of && with it. In a pipe, behind ||, in a loop or in the background the exit status shows nothing.
-func Succeeds(s *abstract.Script, command int) bool {
+func Succeeds(s *Script, command int) bool {
 	if command < 0 || command >= len(s.Commands) || command >= len(s.Origins) || len(s.Tree) == 0 {
 		return false
 	}
 	c, node := &s.Commands[command], s.Origins[command].Node
-	return node != nil && len(c.Via) == 0 && chained(s.Tree[len(s.Tree)-1], node) && passes(s, c, node) && !slices.ContainsFunc(s.Tree, renames)
+	return node != nil && len(c.Via) == 0 && chained(s.Tree[len(s.Tree)-1], node) && passes(s, c, node) &&
+		!slices.ContainsFunc(s.Tree, renames)
 }
 
 // renames reports whether code gives names of programs, or its exit status, another meaning.
@@ -72,7 +72,7 @@ func chained(st *syntax.Stmt, node *syntax.CallExpr) bool {
 
 // passes reports whether the words before a program wait for it and end with its exit status: wrappers with options that
 // do not change that, or a container in which the program runs.
-func passes(s *abstract.Script, c *engine.Command, node *syntax.CallExpr) bool {
+func passes(s *Script, c *engine.Command, node *syntax.CallExpr) bool {
 	i := slices.IndexFunc(s.Commands, func(o engine.Command) bool { return len(o.Sub) > 0 && slices.Contains(c.Wrappers, o.Name) })
 	for _, w := range c.Wrappers {
 		if slices.Contains(passingWrappers, w) {
