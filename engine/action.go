@@ -381,7 +381,7 @@ type Effect struct {
 	// the usual one.
 	Server string `json:"server,omitempty"`
 	// itself: the session made the container, or the database with what is in it; inside: it is in a container
-	// that the session made and that holds nothing else; added from the history.
+	// that the session made, with nothing else in it; added from the history.
 	Made string `json:"made,omitempty"`
 	// is: changes what guards the session (reviewer, settings and hooks of the
 	// client), or uses the port of reviewer's HTTP API; holds: removes a folder

@@ -38,7 +38,7 @@ const (
 // What of an effect's target the session made, as in Effect.Made.
 const (
 	MadeItself = "itself" // the container, or the database with all that is in it
-	MadeInside = "inside" // it is in a container that holds nothing else
+	MadeInside = "inside" // it is in a container with nothing else in it
 )
 
 // Limits of recorded processes.

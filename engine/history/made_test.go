@@ -78,7 +78,7 @@ func TestMadeIsForgotten(t *testing.T) {
 		"something gets a new name": {onContainer("rename", "main"), true, 0},
 		"data of others is lost":    {loss, true, 0},
 		"its own database":          {onDatabase(engine.Effect{Verb: "drop", Object: "database", Target: "postgres:///lab", Server: "5433"}), true, 1},
-		"a database inside of it":   {onDatabase(engine.Effect{Verb: "drop", Object: "database", Target: "postgres:///x", Host: "container:lab"}), true, 2},
+		"a database in it":          {onDatabase(engine.Effect{Verb: "drop", Object: "database", Target: "postgres:///x", Host: "container:lab"}), true, 2},
 		"another engine":            {&engine.Action{Commands: []engine.Command{{Name: "docker", Sub: []string{"context", "use"}}}}, true, 0},
 	} {
 		h := &State{Made: []engine.Made{labContainer, labDatabase}}

@@ -117,7 +117,7 @@ func (r *statementReader) questions(clauses []clause, asks bool) bool {
 	return len(clauses) == 1 || slices.ContainsFunc(last.tokens, func(t token) bool { return !t.in("fillers", "go", "go_weak", "polite") })
 }
 
-// beforeQuestion returns how many clauses stand before a change of the subject and a question about that: "delete a.go, and
+// beforeQuestion returns how many clauses there are before a change of the subject and a question about that: "delete a.go, and
 // make is slow, is spotlight indexing it?" Both have a word of their own, and no act. 0: there is no such question.
 func (r *statementReader) beforeQuestion(clauses []clause) int {
 	n := len(clauses)
