@@ -131,7 +131,8 @@ type Action struct {
 	// What keeps running after the action: background processes, containers,
 	// terminals; at most 4.
 	Starts []Started `json:"starts,omitempty"`
-	Plan   *Plan     `json:"plan,omitempty"` // what the action says about the agent's list of sub-tasks
+	Makes  []Made    `json:"makes,omitempty"` // containers and databases that it makes, if it succeeds; at most 4
+	Plan   *Plan     `json:"plan,omitempty"`  // what the action says about the agent's list of sub-tasks
 }
 
 // FlowKind is the kind of a secret that is passed to another host.
@@ -377,6 +378,15 @@ type Effect struct {
 	// Permissions that the call grants: 0777, a+w, cap_net_raw+ep; absent: none
 	// or unknown.
 	Mode string `json:"mode,omitempty"`
+	// Name of the signal that a process gets, where the call names it: HUP, USR1; absent: one that ends it,
+	// or unknown.
+	Signal string `json:"signal,omitempty"`
+	// Port, socket or service of a database's server, where its client names one besides the host; absent:
+	// the usual one.
+	Server string `json:"server,omitempty"`
+	// itself: the session made the container, or the database with what is in it; inside: it is in a container
+	// that the session made, with nothing else in it; added from the history.
+	Made string `json:"made,omitempty"`
 	// is: changes what guards the session (reviewer, settings and hooks of the
 	// client), or uses the port of reviewer's HTTP API; holds: removes a folder
 	// that contains it; elsewhere: changes settings of a client in a folder that is

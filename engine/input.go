@@ -79,6 +79,9 @@ type SessionFacts struct {
 	// What the session started without waiting for it, and lists of processes
 	// that it saw; the latest 12.
 	Started []StartedFacts `json:"started,omitempty"`
+	// Containers and databases that the session made and that are still there, as far as its log shows; the
+	// latest 8.
+	Made []Made `json:"made,omitempty"`
 	// Names of remotes that the session added or redirected; the latest 8.
 	Remotes []string `json:"remotes,omitempty"`
 	// Interventions in the session so far, oldest first; the latest 16.

@@ -16,8 +16,34 @@ type StartedFacts struct {
 	Listed    bool     `json:"listed,omitempty"`    // line is a command that lists processes
 }
 
+// Made is a container or a database that a session makes, or made. What makes it fails if there already is one of
+// that name, and the call succeeds only if it does: so if the call ran, the session made it.
+type Made struct {
+	Object string `json:"object"`           // container or database
+	Name   string `json:"name"`             // name of the container; URL of the database, as in effects[].target
+	Host   string `json:"host,omitempty"`   // where it is, if not on this machine, as in effects[].host
+	Server string `json:"server,omitempty"` // as in effects[].server
+	Image  string `json:"image,omitempty"`  // image of the container, without its tag
+	// The container holds and reaches nothing but its image: no volume that existed, no other network, no rights.
+	Bare    bool `json:"bare,omitempty"`
+	Command int  `json:"command"` // index of the command in `action.commands`; 0 in what a session made
+}
+
+// The objects of Made.
+const (
+	MadeContainer = "container"
+	MadeDatabase  = "database"
+)
+
+// What of an effect's target the session made, as in Effect.Made.
+const (
+	MadeItself = "itself" // the container, or the database with all that is in it
+	MadeInside = "inside" // it is in a container with nothing else in it
+)
+
 // Limits of recorded processes.
 const (
+	MaxMade            = 4 // of one action
 	MaxStarted         = 4 // of one action
 	MaxStartedLine     = 160
 	MaxStartedPrograms = 8

@@ -126,8 +126,8 @@ func (h *handling) saved(a engine.Answer, d duty) engine.Answer {
 func (h *handling) rescued(a engine.Answer, d duty) engine.Answer {
 	c := d.result.Act.Checkpoint
 	if c.Saved != nil && c.Failure == "" {
-		said := strings.NewReplacer("{checkpoint}", cmp.Or(c.ID, "ID"), "{files}", strconv.FormatInt(c.Saved.Files, 10), "{targets}", h.targets(d)).
-			Replace(h.policy.Settings.Save.Texts.Saved)
+		said := strings.NewReplacer("{checkpoint}", cmp.Or(c.ID, "ID"), "{files}", strconv.FormatInt(c.Saved.Files, 10),
+			"{targets}", h.targets(d)).Replace(h.policy.Settings.Save.Texts.Saved)
 		if a.Effect == engine.Allow {
 			a.Effect = engine.Warn
 		}

@@ -100,12 +100,8 @@ func (s *Store) plan(r *Request, w *scanner) (*saving, error) {
 	for i := range g.Targets {
 		g.target(&g.Targets[i], w)
 	}
-	if g.saved.Files > g.MaxFiles {
-		g.fail("it is about %d files, more than the limit of %d", g.saved.Files, g.MaxFiles)
-	}
-	if g.saved.Bytes > g.MaxBytes {
-		g.fail("it is about %d bytes, more than the limit of %d", g.saved.Bytes, g.MaxBytes)
-	}
+	g.within("the number of files", int64(g.saved.Files), int64(g.MaxFiles))
+	g.within("their size in bytes", g.saved.Bytes, g.MaxBytes)
 	files, bytes := g.saved.Files, g.saved.Bytes
 	err := s.journal(func(c *Checkpoint) error {
 		if c.Save != nil && c.T > r.Time-day {
@@ -113,10 +109,15 @@ func (s *Store) plan(r *Request, w *scanner) (*saving, error) {
 		}
 		return nil
 	})
-	if files > g.DayFiles || bytes > g.DayBytes {
-		g.fail("with what was saved in the last 24 hours it is %d files and %d bytes, more than the limit of %d and %d", files, bytes, g.DayFiles, g.DayBytes)
-	}
+	g.within("with what was saved in the last 24 hours, the number of files", int64(files), int64(g.DayFiles))
+	g.within("with what was saved in the last 24 hours, the size in bytes", bytes, g.DayBytes)
 	return g, err
+}
+
+func (g *saving) within(what string, n, limit int64) {
+	if n > limit {
+		g.fail("%s is %d, more than the limit of %d", what, n, limit)
+	}
 }
 
 // target adds the files of a target.

@@ -73,7 +73,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// A save is whole or is none, and says why. The checkpoint is taken all the same.
+// A save is whole or is none, and says why. The checkpoint is taken anyway.
 func TestNotSaved(t *testing.T) {
 	for name, c := range map[string]struct {
 		save *Save
@@ -81,8 +81,8 @@ func TestNotSaved(t *testing.T) {
 	}{
 		"nothing there":            {saveOf(Target{Path: "no.md"}), "no.md was not found"},
 		"nothing that matches":     {saveOf(Target{Path: "data", Pattern: "*.md"}), "nothing of that name"},
-		"too many files":           {&Save{Targets: []Target{{Path: "data", Below: true}}, MaxFiles: 1, MaxBytes: 1 << 20, DayFiles: 9, DayBytes: 1 << 20}, "2 files"},
-		"too many bytes":           {&Save{Targets: []Target{{Path: "data", Below: true}}, MaxFiles: 9, MaxBytes: 1, DayFiles: 9, DayBytes: 1 << 20}, "bytes"},
+		"too many files":           {&Save{Targets: []Target{{Path: "data", Below: true}}, MaxFiles: 1, MaxBytes: 1 << 20, DayFiles: 9, DayBytes: 1 << 20}, "the number of files is 2"},
+		"too many bytes":           {&Save{Targets: []Target{{Path: "data", Below: true}}, MaxFiles: 9, MaxBytes: 1, DayFiles: 9, DayBytes: 1 << 20}, "their size in bytes"},
 		"the last 24 hours":        {&Save{Targets: []Target{{Path: "data", Below: true}}, MaxFiles: 9, MaxBytes: 1 << 20, DayFiles: 2, DayBytes: 1 << 20}, "24 hours"},
 		"a pipe":                   {saveOf(Target{Path: "pipe"}), "not a file"},
 		"a folder with a pipe":     {saveOf(Target{Path: "pipes", Below: true}), "not a file"},
@@ -110,7 +110,7 @@ func TestNotSaved(t *testing.T) {
 	}
 }
 
-// Contents that are stored already need no more room, and count all the same.
+// Contents that are stored already need no more room, and count anyway.
 func TestSavedTwice(t *testing.T) {
 	w := newWorkspace(t, map[string]string{"a": "1"})
 	first, second := w.save(saveOf(Target{Path: "a"})), w.save(saveOf(Target{Path: "a"}))

@@ -56,6 +56,9 @@ func assemble(r *toolReader, res *place.Resolver) *engine.Action {
 	a.Check, a.Waits, a.Watches = checks(a, r.in.Rows), waits(r, a), watches(r, a)
 	a.Plan, a.ToolVerb = planOf(r.tool.row.Plan, r.args), r.verb
 	a.Starts, a.Remotes = startsOf(r, a), r.script.Remotes[:min(len(r.script.Remotes), maxRemotes)]
+	if !leavesRunning(r) && len(a.Opaque) == 0 {
+		a.Makes = r.script.Makes
+	}
 	if a.Commands == nil {
 		a.Commands = []engine.Command{}
 	}

@@ -350,6 +350,9 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 		}
 	}
 	maskStarts(a.Starts, m)
+	for i := range a.Makes {
+		a.Makes[i].Name, a.Makes[i].Host, a.Makes[i].Server = m.Text(a.Makes[i].Name), m.Text(a.Makes[i].Host), m.Text(a.Makes[i].Server)
+	}
 	a.Remotes = m.Texts(a.Remotes)
 	for i := range a.Flows {
 		f := &a.Flows[i]
@@ -363,7 +366,7 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 func maskEffects(list []engine.Effect, m *mask.Masker, folded *mask.Masker) {
 	for i := range list {
 		e := &list[i]
-		e.Target, e.Short, e.Host = m.Text(e.Target), m.Text(e.Short), m.Text(e.Host)
+		e.Target, e.Short, e.Host, e.Server = m.Text(e.Target), m.Text(e.Short), m.Text(e.Host), m.Text(e.Server)
 		if e.Kind == engine.EffectNetwork {
 			e.Target, e.Short = m.Host(folded, e.Target), m.Host(folded, e.Short)
 		}

@@ -100,7 +100,7 @@ func exampleMAC(b []byte) string {
 // effectWords describes an effect as examples do: kind, verb, target, and other properties.
 func effectWords(e engine.Effect) []string {
 	words := []string{string(e.Kind), e.Verb}
-	for _, text := range []string{e.Short, e.Target, e.Object, e.Host, e.Mode, string(e.Reversibility)} {
+	for _, text := range []string{e.Short, e.Target, e.Object, e.Host, e.Mode, e.Signal, string(e.Reversibility)} {
 		if text != "" && !slices.Contains(words, text) {
 			words = append(words, strings.Fields(text)...)
 		}

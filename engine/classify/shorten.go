@@ -348,6 +348,9 @@ func (c *cutter) action(a *engine.Action) {
 	a.Contents = c.contents(a.Contents)
 	a.Code = c.code(a.Code)
 	a.Starts = c.starts(a.Starts)
+	if c.m.text == 0 || dropped {
+		a.Makes = nil
+	}
 	if a.Remotes = c.strings("action.remotes", a.Remotes, c.m.list); len(a.Remotes) == 0 {
 		a.Remotes = nil
 	}

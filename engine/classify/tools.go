@@ -290,6 +290,12 @@ func (r *toolReader) run(s abstract.Script) {
 	maps.Copy(r.script.Unread, s.Unread)
 	r.script.Written = append(r.script.Written, s.Written...)
 	r.script.Starts = append(r.script.Starts, s.Starts...)
+	for _, m := range s.Makes {
+		if abstract.Succeeds(&s, m.Command) {
+			m.Command += base
+			r.script.Makes = append(r.script.Makes, m)
+		}
+	}
 	r.script.Remotes = append(r.script.Remotes, s.Remotes...)
 	r.script.Modules = append(r.script.Modules, s.Modules...)
 	r.script.Inputs = append(r.script.Inputs, s.Inputs...)

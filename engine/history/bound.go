@@ -41,6 +41,7 @@ func (h *State) fixedSize() int {
 	}
 	n += terminalsSize(h.Terminals) + h.Typing.size()
 	n += sum(h.Code, (*writtenCode).size) + sum(h.Dropped, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
+	n += sum(h.Made, madeSize)
 	n += takenSize(h) + len(h.Questions)*questionSize + h.formsSize()
 	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
 	n += sum(h.Interventions, (*intervention).size) + listSize(h.Closed) + sum(h.Checkpoints, (*checkpoint).size)

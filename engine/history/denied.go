@@ -66,6 +66,18 @@ func (h *State) forgive(g *engine.Goal) {
 	})
 }
 
+// forgiveForbidden drops denials because of what a person forbade, once they answer that: what is still forbidden is
+// denied for that, and another way to what they ordered is not a workaround.
+func (h *State) forgiveForbidden() {
+	h.Denials = slices.DeleteFunc(h.Denials, func(d denial) bool {
+		forgiven := d.Harm == engine.HarmForbidden && !d.Taken
+		if forgiven {
+			h.Forgiven = keepLast(append(h.Forgiven, d), maxForgiven)
+		}
+		return forgiven
+	})
+}
+
 // named reports whether a name stands for what was denied, or for a word of a
 // denied program.
 func (d *denial) named(name string) bool {

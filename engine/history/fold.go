@@ -318,6 +318,8 @@ func (h *State) foldPost(r *engine.Record) {
 	h.foldRollback(r)
 	if outcome != engine.OutcomeDenied {
 		h.foldStarted(r)
+		res := resultOf(r)
+		h.foldMade(r.Action, outcome == engine.OutcomeRan && res != nil && !res.Interrupted && res.Trouble == "")
 	}
 	h.foldOutput(r, outcome)
 	h.foldSpent(resultOf(r))

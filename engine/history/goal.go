@@ -56,6 +56,19 @@ func (h *State) inFull(name string) string {
 	return name
 }
 
+// within writes a full path in the workspace in the form of effects.
+func (h *State) within(name string) string {
+	plain, top := name, h.Workspace
+	if len(top) > 2 && top[1] == ':' { // of Windows
+		plain, top = strings.ReplaceAll(name, "\\", "/"), strings.ReplaceAll(top, "\\", "/")
+	}
+	if top = strings.TrimSuffix(top, "/") + "/"; len(top) > 1 && len(plain) > len(top) && strings.EqualFold(plain[:len(top)], top) &&
+		(plain[:len(top)] == top || top[1] == ':') && !strings.Contains(plain, "..") {
+		return plain[len(top):]
+	}
+	return name
+}
+
 // wantsChanges reports whether a prompt requests work on existing files: what it
 // names may be touched again. It shapes what is kept of denials, so it belongs
 // to FoldVersion.
@@ -168,7 +181,7 @@ func (h *State) expire(mode string) {
 	}
 	h.Code, h.Dropped = keepLast(append(h.Dropped, h.Code...), maxWritten), nil
 	delete(h.Marks, labelOwn)
-	h.Trees, h.Hosts, h.Rolled = nil, "", nil
+	h.Trees, h.Hosts, h.Rolled, h.Made = nil, "", nil, nil
 	for i := range h.Paths {
 		if p := &h.Paths[i]; p.State == engine.LedgerCreated {
 			p.State = engine.LedgerWritten
@@ -223,8 +236,18 @@ func (h *State) say(g *engine.Goal) {
 		if s.Refers {
 			s.Objects, s.Refers = h.Goals.lastNamed(), false
 		}
+		if s.Kind != engine.Forbids && h.Goals.answers(s) {
+			h.forgiveForbidden()
+		}
 		h.Goals.say(heldStatement{Statement: s, Prompt: h.Prompts})
 	}
+}
+
+// answers reports whether a statement lifts a prohibition that holds, or orders or permits what one forbids.
+func (s *goalState) answers(n engine.Statement) bool {
+	return slices.ContainsFunc(s.Forbidden, func(f heldStatement) bool {
+		return lifts(&f, n) || n.Kind != engine.Lifts && f.Act == n.Act && overlap(f.Objects, n.Objects)
+	})
 }
 
 // lastNamed returns what the latest order to install something named.
@@ -242,7 +265,10 @@ func (h *State) bounded(s engine.Statement) engine.Statement {
 	s.Act, s.Until, s.Text = boundKey(s.Act, keyLength), boundKey(s.Until, digestLength), engine.ClipJSON(s.Text, maxSaidText)
 	objects := make([]string, 0, len(s.Objects))
 	for _, o := range s.Objects {
-		objects = append(objects, truncateKey(h.inFull(o)))
+		if o = h.inFull(o); s.Kind == engine.Orders || s.Kind == engine.Permits {
+			o = h.within(o)
+		}
+		objects = append(objects, truncateKey(o))
 	}
 	if s.Objects = objects; len(objects) == 0 {
 		s.Objects = nil
@@ -309,14 +335,22 @@ func (s *goalState) hold(n heldStatement) {
 // it was forbidden with "never".
 func (s *goalState) lift(n engine.Statement) {
 	s.Forbidden = slices.DeleteFunc(s.Forbidden, func(f heldStatement) bool {
-		waits := n.Act == "wait" && n.Kind == engine.Lifts && len(n.Objects) == 0 && !f.Never && f.Act == "change" && len(f.Objects) == 0
-		covered := len(n.Objects) == 0 || len(f.Objects) > 0 && within(f.Objects, n.Objects)
-		lifted := waits || covered && (f.Act == n.Act || n.Act == "change" && f.Act == "only_in" && len(n.Objects) == 0)
+		lifted := lifts(&f, n)
 		if lifted {
 			s.Lifted = keepLast(append(s.Lifted, f), maxLifted)
 		}
 		return lifted
 	})
+}
+
+// lifts reports whether a statement that lifts something ends a prohibition.
+func lifts(f *heldStatement, n engine.Statement) bool {
+	if n.Kind != engine.Lifts && n.Until != engine.UntilSession {
+		return false
+	}
+	waits := n.Act == "wait" && n.Kind == engine.Lifts && len(n.Objects) == 0 && !f.Never && f.Act == "change" && len(f.Objects) == 0
+	covered := len(n.Objects) == 0 || len(f.Objects) > 0 && within(f.Objects, n.Objects)
+	return waits || covered && (f.Act == n.Act || n.Act == "change" && f.Act == "only_in" && len(n.Objects) == 0)
 }
 
 // within reports whether all of some objects are in a list.

@@ -57,8 +57,13 @@ func mayLose(e *engine.Effect) bool { return e.Kind == engine.EffectFileWrite }
 
 // spares reports whether an effect is not a workaround for the denial of a loss: what is moved
 // within the workspace, or stashed, is still available; what the session created itself is not
-// someone's work; and where nothing exists, nothing is lost.
+// someone's work; and where nothing exists, nothing is lost. A file that was not to be written because of its code,
+// or because of whom it reaches, may be removed. What the session made is its own.
 func (d *denial) spares(a *engine.Action, e *engine.Effect) bool {
+	written := engine.EffectKind(d.Kind) == engine.EffectFileWrite && (d.Harm == engine.HarmForeignCode || d.Harm == engine.HarmExposure)
+	if e.Made == engine.MadeItself || written && e.Kind == engine.EffectFileDelete && e.Verb != "move" && e.Verb != "rename" {
+		return true
+	}
 	if d.Harm != engine.HarmLoss && engine.EffectKind(d.Kind) != engine.EffectFileDelete {
 		return false
 	}

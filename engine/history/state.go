@@ -12,7 +12,7 @@ import (
 
 // FoldVersion is raised manually whenever the same records fold to a different
 // state. Audits recorded with a different version are incomparable, not wrong.
-const FoldVersion = 17
+const FoldVersion = 18
 
 // Bounds of the fold's structures. They keep the state below MaxKeyframe for any records,
 // and its cost per record constant; they belong to
@@ -122,6 +122,7 @@ type State struct {
 	Code      []writtenCode           `json:"code,omitempty"`       // that policy objected to, most recent last
 	Dropped   []writtenCode           `json:"dropped,omitempty"`    // that is gone, as results of calls showed
 	Running   []startedEntry          `json:"running,omitempty"`    // processes, most recent last
+	Made      []engine.Made           `json:"made,omitempty"`       // containers and databases, most recent last
 	Taken     []takenFrom             `json:"taken,omitempty"`      // how far other sessions were read, most recent last
 	Forms     []formEntry             `json:"forms,omitempty"`      // answers of people by the form of the call, most recent last
 	FormsLost bool                    `json:"forms_lost,omitempty"` // some refusals were forgotten

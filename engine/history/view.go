@@ -31,7 +31,7 @@ func (h *State) join(a engine.Action) engine.Action {
 		}
 		e.Location = h.location(&e)
 		e.Named, e.Scoped, e.Given = h.Goals.named(&e), h.Goals.added(&e), h.Goals.given(&e)
-		e.Agreed = h.agreed(&e)
+		e.Agreed, e.Made = h.agreed(&e), h.made(&a, &e)
 		e.Run = e.Kind == engine.EffectFileRead && sameCommandHas(&a, &e, func(o *engine.Effect) bool { return o.Kind == engine.EffectProcess })
 		effects[i] = e
 	}
@@ -75,7 +75,7 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	f.Elsewhere = h.elsewhere()
 	f.Spread = spread(&f)
 	f.Growing, f.Agents, f.Scope = h.growing(), h.Spawned, orEmpty(h.Goals.Scope)
-	f.Started, f.Remotes = h.started(), h.Remotes
+	f.Started, f.Remotes, f.Made = h.started(), h.Remotes, h.Made
 	f.Interventions, f.DeniedHarms, f.DeniedBy = h.interventionFacts(r), h.deniedHarms(), maps.Clone(h.DeniedBy)
 	f.Checkpoints = h.checkpointStates(max(r.T, h.T))
 	if h.Stop != nil {

@@ -77,7 +77,8 @@ func (t *sessionTally) asked(s Step, what, was, is string) {
 
 // stores reports whether files are stored before the call.
 func (s sideAnswer) stores() string {
-	if (s.decision.Obliges(engine.ObligationCheckpoint) || s.decision.Obliges(engine.ObligationSave)) && s.verdict.Strictness() < engine.Block.Strictness() {
+	stored := s.decision.Obliges(engine.ObligationCheckpoint) || s.decision.Obliges(engine.ObligationSave)
+	if stored && s.verdict.Strictness() < engine.Block.Strictness() {
 		return "taken"
 	}
 	return stepNone

@@ -104,6 +104,7 @@ loses_data(e) if {
 	not in_registry(e)
 	not wiped(e)
 	not rehearsal(e)
+	not made_here(e)
 }
 
 # METADATA
@@ -116,6 +117,26 @@ loses_repository if {
 	not _hook_file(e)
 	not _perhaps_renamed(e)
 	_own_data(e)
+}
+
+# METADATA
+# title: The session made the container or database
+# description: >-
+#   What is in a container counts if its image is one of the setting databases.images: others may be set up to
+#   reach a server elsewhere.
+# scope: document
+made_here(e) if {
+	e.made == "itself"
+	not e.verb in {"exec", "grant"}
+}
+
+made_here(e) if {
+	e.made == "inside"
+	not e.verb in {"exec", "grant"}
+	some m in input.session.made
+	m.object == "container"
+	endswith(e.host, concat("", ["container:", m.name]))
+	m.image in data.reviewer.databases.images
 }
 
 # METADATA
@@ -231,6 +252,18 @@ sends_away(e) if {
 }
 
 # METADATA
+# title: A process gets a signal that its program handles without ending
+# description: >-
+#   The setting processes.handled has the program's name and the signal. The program is selected by that name alone,
+#   not by an expression, a command line or a process ID.
+signal_handled(e) if {
+	e.signal
+	e.certainty == "exact"
+	_handled(e.target, e.signal)
+	not _matches_lines(e)
+}
+
+# METADATA
 # title: What the call does to the machine itself, beyond files
 system_verbs contains e.verb if {
 	"system_call" in input.kinds
@@ -256,6 +289,17 @@ wiped(e) if {
 }
 
 # METADATA
+# title: What a container tool wipes is marked as a test resource
+# description: By a word of the command, where it names only one thing, else by each name.
+# scope: document
+wiped_for_tests(e) if {
+	not production(e)
+	some text in words(e)
+	marked(text, data.reviewer.markers.test)
+	every name in object.get(input.action.commands[e.command], "operands", []) { _for_tests(e, name) }
+}
+
+# METADATA
 # title: The words of the command that an effect belongs to
 # description: An effect that belongs to no command has none.
 words(e) := [word |
@@ -278,6 +322,19 @@ _hook_file(e) if {
 _perhaps_renamed(e) if {
 	e.kind == "file_write"
 	e.certainty == "glob"
+}
+
+_handled(name, signal) if {
+	sprintf("%s %s", [lower(name), regex.replace(lower(signal), `\+.*$`, "")]) in data.reviewer.processes.handled
+}
+
+_for_tests(_, name) if marked(name, data.reviewer.markers.test)
+
+_for_tests(e, _) if count(object.get(input.action.commands[e.command], "operands", [])) < 2
+
+_matches_lines(e) if {
+	some option in input.action.commands[e.command].flags
+	regex.match(`^(-[a-zA-Z]*f|--full)`, option)
 }
 
 # Lock files that a crashed git leaves behind.

@@ -161,3 +161,48 @@ test_loses_repository if {
 		count([1 | effects.loses_repository with input as {"action": {"effects": [c[0]]}}]) == c[1]
 	}
 }
+
+# What the session made is its own, and what is in it if its image is one of the setting databases.images.
+_own(e) := count([1 |
+	effects.made_here(e) with input as {"session": {"made": [
+		{"object": "container", "name": "lab", "image": "postgres"},
+		{"object": "container", "name": "own", "image": "shop/db"},
+	]}}
+]) == 1
+
+test_made_here if {
+	_own({"made": "itself", "verb": "drop"})
+	not _own({"made": "itself", "verb": "grant"})
+	not _own({"verb": "drop"})
+	_own({"made": "inside", "verb": "truncate", "host": "container:lab"})
+	not _own({"made": "inside", "verb": "exec", "host": "container:lab"})
+	not _own({"made": "inside", "verb": "truncate", "host": "container:own"})
+}
+
+_handled(e, flags) := count([1 |
+	effects.signal_handled(e) with input as {"action": {"commands": [{"name": "pkill", "flags": flags}]}}
+]) == 1
+
+test_signal_handled if {
+	e := {"kind": "process", "verb": "kill", "target": "waybar", "certainty": "exact", "signal": "USR2", "command": 0}
+	_handled(e, ["-USR2"])
+	_handled(object.union(e, {"signal": "RTMIN+8"}), ["-RTMIN+8"])
+	not _handled(e, ["-USR2", "-f"])
+	not _handled(object.union(e, {"signal": "TERM"}), [])
+	not _handled(object.union(e, {"target": "firefox"}), [])
+	not _handled(object.union(e, {"certainty": "prefix"}), [])
+	not _handled(object.remove(e, ["signal"]), [])
+}
+
+_wiped_for_tests(operands) := count([1 |
+	effects.wiped_for_tests({"verb": "wipe", "command": 0}) with input as {"action": {"commands": [{"name": "docker", "operands": operands}]}}
+]) == 1
+
+# Each of several names has to mark a test resource.
+test_wiped_for_tests if {
+	_wiped_for_tests(["shop-test"])
+	_wiped_for_tests(["shop-test", "cart-dev"])
+	not _wiped_for_tests(["shop-test", "shop-main"])
+	not _wiped_for_tests(["shop-main"])
+	not _wiped_for_tests(["prod-test"])
+}

@@ -59,10 +59,31 @@ _exactly(s) if {
 
 _exactly(s) if {
 	s.objects
-	_about(s)
-	not s.beyond
+	_concerns(s)
+	not _changes_more(s)
 	_stays_within(s)
-	every e in _ended { e.target in s.objects }
+	every e in _ended { _ends_named(e, s.objects) }
+	every e in _lost { _loses_named(e, s.objects) }
+}
+
+_changes_more(s) if {
+	s.beyond
+	not _only_logs(s)
+}
+
+# What starts again writes to a log.
+_only_logs(s) if {
+	s.act == "process"
+	count(_changed_files) > 0
+	every e in _changed_files { _passing(e) }
+}
+
+_concerns(s) if _about(s)
+
+# Processes that the call names otherwise.
+_concerns(s) if {
+	s.act == "process"
+	count(_ended) > 0
 }
 
 # All that stays after the session is the act itself, where the setting goals.answers_acting wants that.
@@ -105,6 +126,71 @@ _does_it(act, i) if {
 }
 
 _ended := [e | some e in input.action.effects; effects.ends_process(e)]
+
+_ends_named(e, objects) if e.target in objects
+
+_ends_named(e, objects) if sprintf("pid %s", [e.target]) in objects
+
+# A port, with a program that ends what listens there.
+_ends_named(e, objects) if {
+	input.action.commands[e.command].name in data.reviewer.processes.by_port
+	regex.replace(e.target, `^:|/(tcp|udp)$`, "") in objects
+}
+
+# A process that the session looked up by the port.
+_ends_named(e, objects) if {
+	some known in input.session.started
+	known.listed
+	e.target in known.processes
+	some port in objects
+	regex.match(`^[0-9]{2,5}$`, port)
+	_lists_listeners(known.line, port)
+}
+
+# Nothing but lists of what listens on the port: another command could print the number of any process.
+_lists_listeners(line, port) if {
+	commands := [trim_space(c) | some c in regex.split(`[;&|()$]+`, line); trim_space(c) != ""]
+	some c in commands
+	_lists_port(c, port)
+	every c in commands { _lists_only(c, port) }
+}
+
+_lists_only(c, port) if _lists_port(c, port)
+
+_lists_only(c, _) if regex.match(`^ps( -[a-z]+| [a-z,=]+)*$`, c)
+
+_lists_port(c, port) if {
+	regex.match(`^lsof( -[tinP]+| -sTCP:LISTEN| (-i)?(tcp|TCP)?:[0-9]+| -[tnP]*i(tcp|TCP)?:[0-9]+)+$`, c)
+	contains(c, " -sTCP:LISTEN")
+	numbers := {n | some n in regex.find_n(`[0-9]+`, c, -1)}
+	numbers == {port}
+}
+
+_lists_port(c, port) if c == sprintf("fuser %s/tcp", [port])
+
+_lost := [e | some e in input.action.effects; _loses(e)]
+
+_loses(e) if effects.loses_data(e)
+
+_loses(e) if effects.wiped(e)
+
+# A database of the usual server on this machine. Another one may have one of the same name.
+_loses_named(e, objects) if {
+	e.verb == "drop"
+	e.object == "database"
+	not e.server
+	not e.host
+	not effects.production(e)
+	some name in objects
+	regex.replace(e.target, `^[a-z]+:///`, "") == name
+}
+
+_loses_named(e, objects) if {
+	e.verb == "wipe"
+	e.object == "volume"
+	not e.host
+	every volume in input.action.commands[e.command].operands { volume in objects }
+}
 
 # METADATA
 # title: Acts for which the call uses a permission that counts once

@@ -45,7 +45,7 @@ possible if {
 	every r in fired.rules { _same_call(r) }
 }
 
-# A stash is no file.
+# A stash is not a file.
 _other_loss if {
 	some e in input.action.effects
 	e.verb == "discard"

@@ -19,6 +19,8 @@ step(e) := "R0" if {
 	e.object
 	effects.rehearsal(e)
 } else := data.reviewer.risk.ledger.created if {
+	effects.made_here(e)
+} else := data.reviewer.risk.ledger.created if {
 	made_by_call(e)
 } else := data.reviewer.risk.service if {
 	_to_service(e)

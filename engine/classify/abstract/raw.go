@@ -54,6 +54,8 @@ type RawEffect struct {
 	Discards    Discard              // the discarded changes that are not in any commit
 	Object      string               // the kind of object if the target does not show it: volume, table, rows; empty: unknown
 	Mode        string               // permissions that the call gives the target; empty: none or unknown
+	Server      string               // what else a client names of a database's server; empty: nothing
+	Signal      string               // name of the signal that a process gets; empty: one that ends it, or unknown
 	Command     int                  // index in script.commands; -1: the tool itself
 	Host        string               // where it happens; empty: on this machine
 	Own         bool                 // acts on a process that the same code started
@@ -85,6 +87,7 @@ type Script struct {
 	Flows           []RawFlow
 	Starts          []engine.Started // what keeps running afterwards
 	Remotes         []string         // remotes that git adds
+	Makes           []engine.Made    // containers and databases that it makes; classify leaves out those without proof
 }
 
 // Text is a string that code writes into a file.

@@ -53,7 +53,7 @@ func (r *Resolver) resolve(raw abstract.RawEffect) engine.Effect {
 	e := engine.Effect{
 		Kind: raw.Kind, Verb: raw.Verb, Certainty: sureness(raw.Target), Recursive: raw.Recursive, Forced: raw.Forced,
 		Privileged: raw.Privileged, Egress: raw.Egress, Persistence: raw.Persistence, Reversibility: raw.Reversible,
-		Command: raw.Command, Object: raw.Object, Mode: raw.Mode, Bytes: raw.Bytes, Own: raw.Own,
+		Command: raw.Command, Object: raw.Object, Mode: raw.Mode, Signal: raw.Signal, Server: raw.Server, Bytes: raw.Bytes, Own: raw.Own,
 	}
 	switch raw.Kind {
 	case engine.EffectNetwork:

@@ -32,6 +32,9 @@ func container(c *shell.Call) {
 	if entry, ok := c.Opts.Get("--entrypoint"); ok && entry.Text != "" {
 		argv = append([]abstract.Arg{entry}, argv...)
 	}
+	if p.Isolated {
+		c.MakesContainer(operandsOf(c)[0])
+	}
 	inContainer(c, p, argv)
 }
 

@@ -50,6 +50,7 @@ func opened(c *shell.Call) shell.Database {
 	case d.Scheme == "mysql" && o.Has("-S", "--socket"):
 		d.Host = abstract.Word("localhost")
 	}
+	d.NameServer(c)
 	for _, a := range append(o.All("--url", "--dsn", "--uri"), d.Name, o.Operand(0)) {
 		if d.Address(a) {
 			return d
@@ -74,7 +75,8 @@ func sqlClient(c *shell.Call) {
 	o := c.Opts
 	c.Process()
 	d := opened(c)
-	code := o.All("-c", "--command", "-e", "-execute", "--execute", "-q", "--query", "-Q", "-cmd", "--sql")
+	statements := o.All("-c", "--command", "-e", "-execute", "--execute", "-q", "--query", "-Q", "-cmd", "--sql")
+	code := slices.Clip(statements)
 	if d.Scheme == "sqlite" && !d.InMemory() {
 		c.Reads(o.Operands[:min(1, len(o.Operands))]...)
 		if !o.Has("-readonly", "--readonly") {
@@ -99,6 +101,7 @@ func sqlClient(c *shell.Call) {
 	if text, ok := clientInput(c, d); ok && !given {
 		code = append(code, text)
 	}
+	c.MakesBy(d, statements, code)
 	c.SqlAt(d, joinLines(code))
 	c.Writes("write", o.All("-o", "--output")...)
 }
@@ -374,6 +377,14 @@ func redisCommand(c *shell.Call, d shell.Database, words []abstract.Arg) {
 
 // dropsDatabase, dropsRole and stopsServer handle the client's own programs.
 func dropsDatabase(c *shell.Call) { c.Loses(administered(c), "drop", "database") }
+
+// makesDatabase handles programs that make a database, and fail if there already is one of that name.
+func makesDatabase(c *shell.Call) {
+	c.Process()
+	d := administered(c)
+	d.Name = c.Opts.Operand(len(c.Subs))
+	c.MakesDatabase(d)
+}
 
 func dropsRole(c *shell.Call) { c.Loses(administered(c), "drop", "role") }
 

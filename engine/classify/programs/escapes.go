@@ -61,6 +61,7 @@ func here() map[string]func(*shell.Call) {
 		"kill":             kill,
 		"link":             link,
 		"makeFolders":      makeFolders,
+		"makesDatabase":    makesDatabase,
 		"makeTargets":      makeTargets,
 		"mirror":           mirror,
 		"move":             move,

@@ -218,6 +218,7 @@ func (r *rowReader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 			return
 		}
 		if verb == "kill" {
+			e.Signal = options.Signal(r.Args)
 			r.Aims(targets)
 		}
 	case "end":

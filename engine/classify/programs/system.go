@@ -5,6 +5,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -34,7 +35,8 @@ func kill(c *shell.Call) {
 	}
 	c.Opts.Operands = targets
 	c.Aims(targets)
-	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Forced: first.Is("-9", "-KILL", "-SIGKILL")}, targets...)
+	forced, signal := first.Is("-9", "-KILL", "-SIGKILL"), options.Signal(c.Args)
+	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Forced: forced, Signal: signal}, targets...)
 }
 
 // crontab judges the commands in the given crontab.

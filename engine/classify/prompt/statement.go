@@ -67,7 +67,11 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 	if r.here = false; len(clauses) == 0 {
 		return
 	}
-	if r.questions(words, clauses) {
+	asks := words[len(words)-1].stop == '?'
+	if rest := r.beforeQuestion(clauses); asks && rest > 0 {
+		asks, clauses = false, clauses[:rest]
+	}
+	if r.questions(clauses, asks) {
 		for _, c := range clauses {
 			r.note(c.tokens)
 		}
@@ -102,15 +106,31 @@ func (r *statementReader) quote(from int, raw string) {
 }
 
 // questions reports whether a sentence asks something. "Don't push, ok?" does not.
-func (r *statementReader) questions(words []promptWord, clauses []clause) bool {
+func (r *statementReader) questions(clauses []clause, asks bool) bool {
 	if first := clauses[0].tokens[0]; first.in("question_words") && !first.in("not") && !first.anyPart(partOrders) {
 		return true
 	}
-	if words[len(words)-1].stop != '?' {
+	if !asks {
 		return false
 	}
 	last := clauses[len(clauses)-1]
 	return len(clauses) == 1 || slices.ContainsFunc(last.tokens, func(t token) bool { return !t.in("fillers", "go", "go_weak", "polite") })
+}
+
+// beforeQuestion returns how many clauses there are before a change of the subject and a question about that: "delete a.go, and
+// make is slow, is spotlight indexing it?" Both have a word of their own, and no act. 0: there is no such question.
+func (r *statementReader) beforeQuestion(clauses []clause) int {
+	n := len(clauses)
+	if n < 3 {
+		return 0
+	}
+	subject, question := clauses[n-2].tokens, clauses[n-1].tokens
+	unknown := func(t token) bool { return t.kind == bare && t.entry == nil }
+	if len(question) < 2 || !question[0].in("inverted") || !unknown(question[1]) || !slices.ContainsFunc(subject, unknown) ||
+		r.hasAct(subject) || r.hasAct(question) {
+		return 0
+	}
+	return n - 2
 }
 
 func (r *statementReader) add(kind engine.StatementKind, f *frame, until string, never bool) {

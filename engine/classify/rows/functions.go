@@ -13,7 +13,7 @@ func Functions() []string {
 		"gitRemote", "gitRemovesTree", "gitRestore", "gitSaves", "gitSettings", "gitShows", "gitSides", "gitStages",
 		"gitTransports",
 		"gitUnseen", "grantsRole", "handsShell", "httpie", "injectedBy", "javaTool", "justRecipes", "kill", "kubeDelete",
-		"kubeExec", "link", "listens", "locks", "lookUp", "makeFolders", "makeTargets", "manual", "mayRun", "mirror", "mongo",
+		"kubeExec", "link", "listens", "locks", "lookUp", "makeFolders", "makesDatabase", "makeTargets", "manual", "mayRun", "mirror", "mongo",
 		"move", "movedBy", "multiplexer", "nameUpdates", "namesGuardFiles", "nestedCommands", "nodeInstall", "npm",
 		"opensTerminal", "otherSettings", "outputCommand", "packageScripts", "parallel", "pastesBuffer", "patch", "permit", "pours",
 		"pressesEnter", "printFiles", "puts", "redis", "remoteShell", "replacesGuard", "reports", "resetsDatabase",

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -26,6 +27,7 @@ type Database struct {
 	Dialect string // mysql, standard; empty: unknown
 	Host    abstract.Arg
 	Name    abstract.Arg
+	Server  string // port, socket or service, as the client names them; empty: the usual ones
 }
 
 // Target writes a database as a URL without user and password. The host is empty if it
@@ -46,13 +48,54 @@ func (d Database) InMemory() bool {
 func (d *Database) Address(a abstract.Arg) bool {
 	if scheme, rest, ok := strings.Cut(a.Text, "://"); ok && scheme != "" {
 		d.Host, d.Name = SplitAddress(a.With(rest))
+		_, options, _ := strings.Cut(rest, "?")
+		d.named(strings.Split(options, "&")...)
 		return true
 	}
 	if !a.Known() || !strings.Contains(a.Text, "=") {
 		return false
 	}
 	d.Host, d.Name = keyedAddress(a)
+	for _, field := range strings.Fields(a.Text) {
+		if key, _, _ := strings.Cut(field, "="); key != "host" && key != "dbname" {
+			d.named(field)
+		}
+	}
 	return true
+}
+
+// named adds what a client names of the server besides its host.
+func (d *Database) named(list ...string) {
+	d.Server = strings.TrimSpace(strings.Join(append([]string{d.Server}, list...), " "))
+}
+
+// serverOptions and serverVariables are what a client takes the server from, besides its host.
+var (
+	serverOptions = map[string][]string{
+		"postgres": {"-p", "--port", "--cluster"},
+		"mysql": {"-P", "--port", "-S", "--socket", "--defaults-file", "--defaults-extra-file", "--defaults-group-suffix",
+			"--login-path"},
+		"clickhouseclient": {"--port", "--config-file", "-C", "--connection"},
+		"sqlserver":        {"--port", "-L"},
+	}
+	serverVariables = map[string][]string{
+		"postgres": {"PGPORT", "PGSERVICE", "PGSERVICEFILE", "PGHOSTADDR", "PGSYSCONFDIR", "PGCLUSTER"},
+		"mysql":    {"MYSQL_TCP_PORT", "MYSQL_UNIX_PORT", "MYSQL_HOST", "MYSQL_HOME", "MYSQL_TEST_LOGIN_FILE"},
+	}
+)
+
+// NameServer records the port, the socket or the service that options and variables of a client name.
+func (d *Database) NameServer(c *Call) {
+	for _, name := range serverOptions[d.Scheme] {
+		for _, v := range c.Opts.All(name) {
+			d.named(v.Show())
+		}
+	}
+	for _, name := range serverVariables[d.Scheme] {
+		if _, set := c.Shell.Scope.Lookup(name); set {
+			d.named(name + "=" + c.Shell.Read(name).Show())
+		}
+	}
 }
 
 // SplitAddress splits user@host:port/name?options.
@@ -88,7 +131,7 @@ func (c *Call) SqlAt(d Database, text abstract.Arg) {
 	script := sql.Read(code, d.Dialect)
 	for _, l := range script.Losses {
 		if !d.InMemory() || l.Verb == "exec" { // a database in memory is deleted when its client ends
-			c.Loses(d.called(text, l.Name), l.Verb, l.Object)
+			c.Loses(d.called(text, d.asWritten(code, l.Name)), l.Verb, l.Object)
 		}
 	}
 	for _, x := range append(script.Code, own...) {
@@ -104,6 +147,27 @@ func (c *Call) SqlAt(d Database, text abstract.Arg) {
 		case "unseen":
 			c.LoadsUnseen(d, what)
 		}
+	}
+}
+
+// asWritten returns a name in the letters in which a script has it, where the database tells capital letters
+// apart: standard SQL does not. Several: they differ.
+func (d Database) asWritten(code, name string) string {
+	if d.Dialect == "standard" || name == "" || name == sql.Several {
+		return name
+	}
+	written := ""
+	for folded := strings.ToLower(code); ; {
+		i := strings.Index(folded, name)
+		if i < 0 || len(folded) != len(code) {
+			return cmp.Or(written, name)
+		}
+		if found := code[i : i+len(name)]; written != "" && found != written {
+			return sql.Several
+		} else {
+			written = found
+		}
+		code, folded = code[i+len(name):], folded[i+len(name):]
 	}
 }
 
@@ -141,7 +205,7 @@ func (c *Call) includes(d Database, file abstract.Arg) {
 // is everyday work; everything else cannot be undone.
 func (c *Call) Loses(d Database, verb, object string) {
 	e := abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Object: object, Reversible: engine.R5}
-	if object == "rows" {
+	if object == "rows" || verb == "rename" {
 		e.Kind, e.Reversible = engine.EffectProcess, ""
 	} else if verb != "grant" && verb != "exec" && verb != "stop" {
 		c.Signal(engine.SignalDatabaseDrop)
@@ -158,7 +222,31 @@ func (c *Call) OnDatabase(d Database, e abstract.RawEffect) {
 		c.Shell.Frame.Isolated = false
 		defer func() { c.Shell.Frame = frame }()
 	}
+	e.Server = d.Server
 	c.Emit(e, d.Target())
+}
+
+// MakesDatabase records that a client makes a database, and fails if there already is one of that name.
+func (c *Call) MakesDatabase(d Database) {
+	if at := d.Target(); at.Known() && d.Name.Text != "" && !strings.ContainsAny(d.Name.Text, "=:/") {
+		c.Makes(engine.Made{Object: engine.MadeDatabase, Name: at.Text, Server: d.Server})
+	}
+}
+
+// MakesBy records that the only statement of a client makes a database.
+func (c *Call) MakesBy(d Database, statements, code []abstract.Arg) {
+	if len(statements) == 1 && len(code) == 1 && statements[0].Known() {
+		d.Name = abstract.Word(sql.Made(statements[0].Text, d.Dialect))
+		c.MakesDatabase(d)
+	}
+}
+
+// Makes records that a command makes something.
+func (c *Call) Makes(m engine.Made) {
+	if c.Index >= 0 && len(c.Shell.Out.Makes) < engine.MaxMade {
+		m.Host, m.Command = c.Shell.Frame.Host, c.Index
+		c.Shell.Out.Makes = append(c.Shell.Out.Makes, m)
+	}
 }
 
 // LoadsUnseen records a script that a client runs and that cannot be read beforehand.

@@ -310,8 +310,27 @@ func (r *Reader) drop(st []sqlToken) {
 	}
 	r.lose("drop", object)
 	if object == "database" && len(r.losses) > 0 {
-		r.losses[len(r.losses)-1].Name = cmp.Or(strings.ToLower(name), Several)
+		name = strings.ToLower(name)
+		if quoted := cutWords(st[1:], "IF", "EXISTS"); len(quoted) > 0 && quoted[0].kind == sqlName && quoted[0].text != name {
+			name = quoted[0].text // another one than in lower case
+		}
+		r.losses[len(r.losses)-1].Name = cmp.Or(name, Several)
 	}
+}
+
+// Made returns the name of the database that a script makes, where it does nothing else, and fails if there
+// already is one of that name. Empty: it does not.
+func Made(text, dialect string) string {
+	list := Statements(text, dialect == "mysql")
+	if len(list) != 1 || len(list[0]) < 3 {
+		return ""
+	}
+	st := list[0]
+	if name := st[2]; st[0].is("CREATE") && st[1].is("DATABASE") && (name.kind == sqlName || name.kind == sqlWord && !name.is("IF")) &&
+		(len(st) == 3 || st[3].kind == sqlWord) && strings.Contains(text, strings.ToLower(name.text)) {
+		return strings.ToLower(name.text)
+	}
+	return ""
 }
 
 // mine reports whether the script created a table, or the table is temporary.
@@ -365,6 +384,8 @@ func (r *Reader) alter(st []sqlToken) {
 		return
 	}
 	switch {
+	case st[0].is("DATABASE") && findWord(st, "RENAME") > 0:
+		r.lose("rename", "database")
 	case st[0].is("USER", "ROLE", "LOGIN"):
 		r.lose("grant", "role")
 	case st[0].is("TABLE") && findWord(st, "DELETE") > 0: // ClickHouse

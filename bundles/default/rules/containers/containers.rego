@@ -23,7 +23,7 @@ container_wipe if {
 	some e in input.action.effects
 	effects.wiped(e)
 	e.verb != "prune"
-	not _for_tests(e)
+	not effects.wiped_for_tests(e)
 }
 
 # In a cluster, what contains other resources, or all of one kind.
@@ -54,13 +54,6 @@ container_prune if {
 	some e in input.action.effects
 	effects.wiped(e)
 	e.verb == "prune"
-}
-
-# A word of the command marks what is lost as a test resource.
-_for_tests(e) if {
-	not effects.production(e)
-	some text in effects.words(e)
-	effects.marked(text, data.reviewer.markers.test)
 }
 
 # METADATA

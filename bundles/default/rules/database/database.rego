@@ -123,6 +123,7 @@ database_rows if {
 	e.kind == "process"
 	e.object == "rows"
 	not effects.rehearsal(e)
+	not effects.made_here(e)
 }
 
 # METADATA
@@ -147,6 +148,7 @@ database_unseen if {
 	e.kind == "process"
 	e.object == "script"
 	not effects.rehearsal(e)
+	not effects.made_here(e)
 }
 
 # The tool does not prompt, and its configuration names the database.

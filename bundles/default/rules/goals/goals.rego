@@ -71,10 +71,10 @@ _harms contains signal if {
 	not _only_rehearsed(signal)
 }
 
-# Test databases may be emptied.
+# Test databases may be emptied, and those that the session made.
 _only_rehearsed("database_destructive") if {
 	count(_databases) > 0
-	every e in _databases { effects.rehearsal(e) }
+	every e in _databases { _for_trial(e) }
 }
 
 # Packages may be published to a registry on this machine.
@@ -82,6 +82,17 @@ _only_rehearsed("publish") if {
 	count(_sent) > 0
 	every e in _sent { e.loopback }
 }
+
+# Volumes that their names mark as test resources.
+_only_rehearsed("container_wipe") if {
+	wiped := [e | some e in input.action.effects; effects.wiped(e)]
+	count(wiped) > 0
+	every e in wiped { effects.wiped_for_tests(e) }
+}
+
+_for_trial(e) if effects.rehearsal(e)
+
+_for_trial(e) if effects.made_here(e)
 
 _sent contains e if {
 	some e in input.action.effects

@@ -190,6 +190,7 @@ test_answers[name] if {
 		"something else too": {"said": {"act": "process", "objects": ["4711"], "beyond": true}, "rule": {"id": "processes_found"}, "target": "4711", "want": false},
 		"not its rule": {"said": {"act": "process", "objects": ["4711"]}, "rule": {"id": "kill_all"}, "target": "4711", "want": false},
 		"a firm rule": {"said": {"act": "process", "objects": ["4711"]}, "rule": {"id": "processes_found", "firm": true}, "target": "4711", "want": false},
+		"a process ID with its word": {"said": {"act": "process", "objects": ["pid 4711"]}, "rule": {"id": "processes_found"}, "target": "4711", "want": true},
 		"a check left out": {"said": {"act": "skip_checks"}, "rule": {"id": "git_no_verify"}, "target": "4711", "want": true},
 	}
 	doc := given.call({
@@ -260,4 +261,42 @@ test_mass_deletion[name] if {
 	doc := given.call({"phase": case.phase, "session": {"deleted": case.deleted}, "action": {"effects": [case.effect]}})
 	ids := firing.ids with input as doc
 	ids & {"mass_deletion"} == {"mass_deletion" | case.fires}
+}
+
+# A process that was looked up by the port that the person named, and by nothing else.
+test_answers_by_port[name] if {
+	some name, case in {
+		"listeners": {"line": "lsof -ti :3000 -sTCP:LISTEN", "want": true},
+		"listeners, and their names": {"line": "lsof -nP -iTCP:3000 -sTCP:LISTEN; ps -o pid,args -p $(lsof -ti :3000 -sTCP:LISTEN)", "want": true},
+		"all who talk to it": {"line": "lsof -ti :3000", "want": false},
+		"another port too": {"line": "lsof -ti :3000 -ti :8080 -sTCP:LISTEN", "want": false},
+		"a number that was printed": {"line": "echo 4711; lsof -ti :3000 -sTCP:LISTEN", "want": false},
+		"a process that was named": {"line": "ps -p 4711; lsof -ti :3000 -sTCP:LISTEN", "want": false},
+	}
+	doc := given.call({
+		"goal": {"known": true, "statements": [object.union(_held("process"), {"kind": "orders", "objects": ["3000"], "touched": false})]},
+		"session": {"started": [{"line": case.line, "listed": true, "processes": ["4711"]}]},
+		"action": {"effects": [{"kind": "process", "verb": "kill", "target": "4711", "certainty": "exact", "command": 0}]},
+	})
+	answered := {true | said.answers({"id": "processes_found", "firm": false}) with input as doc}
+	count(answered) == {true: 1, false: 0}[case.want]
+}
+
+# An order for a database is about that of the usual server, and about nothing else that would be lost.
+test_answers_for_databases[name] if {
+	some name, case in {
+		"the database": {"effects": [{"target": "postgres:///lab"}], "want": true},
+		"another one": {"effects": [{"target": "postgres:///main"}], "want": false},
+		"at another port": {"effects": [{"target": "postgres:///lab", "server": "5433"}], "want": false},
+		"on another host": {"effects": [{"target": "postgres://db/lab"}], "want": false},
+		"one more": {"effects": [{"target": "postgres:///lab"}, {"target": "postgres:///main"}], "want": false},
+		"a table": {"effects": [{"target": "postgres:///lab", "object": "table"}], "want": false},
+	}
+	usual := {"kind": "system_call", "verb": "drop", "object": "database", "certainty": "exact", "reversibility": "R5", "command": 0}
+	doc := given.call({
+		"goal": {"known": true, "statements": [object.union(_held("delete"), {"kind": "orders", "objects": ["lab"]})]},
+		"action": {"commands": [{"name": "dropdb"}], "effects": [object.union(usual, e) | some e in case.effects]},
+	})
+	answered := {true | said.answers({"id": "database_destructive", "firm": false}) with input as doc}
+	count(answered) == {true: 1, false: 0}[case.want]
 }

@@ -39,6 +39,7 @@ service_ended if {
 	some e in input.action.effects
 	effects.ends_process(e)
 	_of_service(e)
+	not effects.signal_handled(e)
 }
 
 _of_service(e) if _unit(e.target)

@@ -25,6 +25,7 @@ processes_found if {
 	effects.ends_process(e)
 	not _container_engine(e)
 	not _of_session(e)
+	not effects.signal_handled(e)
 }
 
 _container_engine(e) if input.action.commands[e.command].name in data.reviewer.processes.engines
@@ -191,7 +192,9 @@ _process_words(text) := {word |
 
 # METADATA
 # title: Container killed, perhaps not the session's own
-# description: Only kills count. A stop can be undone, and removing containers is ordinary work.
+# description: >-
+#   Only kills count. A stop can be undone, and removing containers is ordinary work. The session made a container if
+#   the command that makes it succeeded, and would have failed if there already was one of that name.
 # related_resources: [https://docs.docker.com/reference/cli/docker/container/kill/]
 # custom:
 #   severity: medium
@@ -208,12 +211,7 @@ container_ended if {
 	e.kind == "process"
 	e.verb == "kill"
 	_container_engine(e)
-	not _own_container(e)
-}
-
-_own_container(e) if {
-	some s in _started
-	lower(e.target) in s.words
+	not effects.made_here(e)
 }
 
 # METADATA
