@@ -11,6 +11,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
@@ -127,7 +128,7 @@ func wholeRow(was, is rowText, more func() Direction) Direction {
 func moreWords(key rowKey, a, b *bundles.Effective) Direction {
 	switch key.folder {
 	case rows.PlacesFolder:
-		if mild := []string{rows.Packages, string(engine.ClassGenerated), string(engine.ClassTest)}; slices.Contains(mild, key.name) {
+		if place.Loosens(key.name) || key.name == string(engine.ClassTest) {
 			return Loosened
 		}
 		return Tightened

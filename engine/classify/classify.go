@@ -159,6 +159,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	a.Loads = loads(r, a)
 	if e.Phase == engine.PhasePre {
 		a.Code = c.written(r, res, m)
+		markShown(a, r, res)
 	}
 	masked := maskArguments(m, r)
 	facts.Event.Args = masked.object(args, "")

@@ -56,6 +56,28 @@ func (c *Classifier) written(r *toolReader, res *place.Resolver, m *mask.Masker)
 	return list
 }
 
+// markShown marks the writes of which the call contains the whole text. A file that several commands of a call write is
+// not among them: which of them wrote what is not known.
+func markShown(a *engine.Action, r *toolReader, res *place.Resolver) {
+	writes := map[string]int{}
+	for i := range a.Effects {
+		if e := &a.Effects[i]; e.Kind == engine.EffectFileWrite && e.Host == "" {
+			writes[e.Target]++
+		}
+	}
+	known := map[string]bool{}
+	for _, w := range r.writings() {
+		if p, ok := res.Named(w.path, r.in.Cwd.Text); ok && r.in.Cwd.Sure == abstract.Literal {
+			said, seen := known[p]
+			known[p] = (said || !seen) && !strings.ContainsAny(w.text, abstract.Holes)
+		}
+	}
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		e.Shown = e.Kind == engine.EffectFileWrite && e.Certainty == engine.CertaintyExact && e.Host == "" && known[e.Target] && writes[e.Target] == 1
+	}
+}
+
 // codeOf judges one string. ok: it has an effect to report.
 func (c *Classifier) codeOf(w writing, r *toolReader, res *place.Resolver, m *mask.Masker) (engine.Code, bool) {
 	e := res.Effect(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Target: abstract.Value{Text: w.path}, Dir: r.in.Cwd,

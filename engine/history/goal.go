@@ -13,9 +13,10 @@ import (
 // Limits of the goals that are kept; they belong to FoldVersion. Names, words and
 // scope only make policy milder, so the oldest is forgotten.
 const (
-	maxNames = 32
-	maxWords = 64
-	maxScope = 16
+	maxNames    = 32
+	maxWords    = 64
+	maxScope    = 16
+	maxMentions = 48
 )
 
 // foldGoal records what a prompt asks for.
@@ -32,6 +33,11 @@ func (h *State) foldGoal(g *engine.Goal) {
 		s.Names = keepLast(appendOnce(s.Names, truncateKey(h.inFull(name))), maxNames)
 	}
 	s.Words = addDigits(s.Words, g.Words, maxWords)
+	if !onlyLooks(g) {
+		for _, d := range g.Mentions {
+			s.Mentions = keepLast(appendOnce(s.Mentions, boundKey(d, mentionLength)), maxMentions)
+		}
+	}
 	h.addMarks(labelPerson, g.Marks)
 	s.ask(g.Intents)
 	h.agree(g.Agrees)
@@ -64,6 +70,25 @@ func wantsChanges(g *engine.Goal) bool {
 		return i == engine.IntentFix || i == engine.IntentAdd || i == engine.IntentRefactor || i == engine.IntentClean ||
 			i == engine.IntentMigrate
 	})
+}
+
+// mentionLength is the length of the digest of a name.
+const mentionLength = 16
+
+// onlyLooks reports whether a prompt asks to look at something, and for nothing else: what it mentions is not work in
+// progress. It shapes what is kept, so it belongs to FoldVersion.
+func onlyLooks(g *engine.Goal) bool {
+	return len(g.Intents) > 0 && !slices.ContainsFunc(g.Intents, func(i engine.Intent) bool {
+		return i != engine.IntentRead && i != engine.IntentExplain
+	})
+}
+
+// mentioned returns the outermost part of an effect's path whose name people wrote.
+func (s *goalState) mentioned(e *engine.Effect) string {
+	if len(s.Mentions) == 0 || e.Host != "" || e.Short == "" || e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
+		return ""
+	}
+	return engine.Mentioned(s.Mentions, e.Short)
 }
 
 // known reports whether people said something that an action can be compared
@@ -147,7 +172,7 @@ const (
 // Heeds reports whether what people wrote makes policy milder.
 func (h *State) Heeds() bool {
 	g := &h.Goals
-	return h.PromptN > 0 || g.known() || len(g.Lifted)+len(g.Permitted)+len(h.Forgiven) > 0 || h.Marks[labelPerson] != "" ||
+	return h.PromptN > 0 || g.known() || len(g.Mentions)+len(g.Lifted)+len(g.Permitted)+len(h.Forgiven) > 0 || h.Marks[labelPerson] != "" ||
 		slices.ContainsFunc(h.Forms, func(f formEntry) bool { return f.Person+f.Approved > 0 }) ||
 		slices.ContainsFunc(h.Code, func(w writtenCode) bool { return w.Agreed }) ||
 		slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.Agreed })
@@ -178,7 +203,7 @@ func (h *State) expire(mode string) {
 
 func (h *State) expireWords() {
 	g := &h.Goals
-	g.Intents, g.Names, g.Words = nil, nil, ""
+	g.Intents, g.Names, g.Words, g.Mentions = nil, nil, "", nil
 	for i := range g.Forbidden {
 		g.Forbidden[i].Later = nil
 	}

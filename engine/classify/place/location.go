@@ -57,7 +57,7 @@ func (r *Resolver) awayLocation(p string) engine.Location {
 		return engine.LocationNotes
 	case r.home != "" && Within(r.home, p) || r.belowHomes(p) || Within("/root", p):
 		return engine.LocationHome
-	case systemPath(p):
+	case r.systemPath(p):
 		return engine.LocationSystem
 	}
 	return engine.LocationOutside
@@ -186,14 +186,6 @@ func rootDir(p string) bool {
 		return true
 	}
 	return false
-}
-
-// systemDirs contain the operating system and installed software.
-var systemDirs = []string{"/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run", "/sbin",
-	"/snap", "/sys", "/usr", "/var", "/System", "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/efi"}
-
-func systemPath(p string) bool {
-	return slices.ContainsFunc(systemDirs, func(d string) bool { return Within(d, p) })
 }
 
 // nullDevices discard or produce bytes, or are the process's own streams.

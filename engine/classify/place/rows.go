@@ -66,7 +66,9 @@ func (t *tables) enter(name string, e rows.Entry[rows.Paths]) {
 
 // Loosens reports whether rows of this name make facts less strict the more paths they
 // match: only the base and the organisation's layer may have such rows.
-func Loosens(name string) bool { return name == string(engine.ClassGenerated) || name == rows.Packages }
+func Loosens(name string) bool {
+	return slices.Contains([]string{string(engine.ClassGenerated), rows.Packages, rows.Data, rows.Documents}, name)
+}
 
 // of returns what is known about a class.
 func (t *tables) of(name string) *class {

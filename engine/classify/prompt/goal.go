@@ -34,6 +34,7 @@ func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker, exist
 	}
 	look := goals.done()
 	g.Statements, g.Agrees = words.statements(masked, exists, look)
+	g.Mentions = words.mentions(masked)
 	return g
 }
 

@@ -1,0 +1,105 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/marks"
+)
+
+// MaxGoalMentions limits the names that are kept of a prompt.
+const MaxGoalMentions = 32
+
+// mentions returns digests of the words that can be the name of a program, a project or a site in what the person certainly
+// wrote. Words of prose are left out, and so are sentences that forbid something: what is to be left alone is not named for work.
+func (g *vocabulary) mentions(masked string) []string {
+	typed, _ := g.ownStatements(spaced(masked))
+	m := mentionReader{vocabulary: g, lexicon: lexiconOf(g.set, true)}
+	forbids := statementReader{lexicon: m.lexicon, only: true, exists: func(string) bool { return true }}
+	for _, s := range g.sentences(typed) {
+		before := len(forbids.list)
+		if forbids.sentence(s, rawText(s)); len(forbids.list) == before {
+			m.sentence(s)
+		}
+	}
+	return m.list
+}
+
+// mentionReader collects names.
+type mentionReader struct {
+	*vocabulary
+	lexicon *lexicon
+	list    []string
+}
+
+func (m *mentionReader) sentence(s []promptWord) {
+	last := "" // the word before, if it is one of a name
+	for i, w := range s {
+		name := m.nameOf(w)
+		if name == "" || m.likened(s, i) || m.has("shells", name) && m.nextToCode(s, i) {
+			last = ""
+			continue
+		}
+		m.add(name)
+		if last != "" {
+			m.add(last + name) // print farm
+		}
+		if last = name; w.stop != 0 {
+			last = ""
+		}
+	}
+}
+
+func (m *mentionReader) add(name string) {
+	if d := engine.MentionOf(name); d != "" && len(m.list) < MaxGoalMentions && !slices.Contains(m.list, d) {
+		m.list = append(m.list, d)
+	}
+}
+
+// nameOf returns the name that a word can be, in lower case; empty: it is a path, an address or a word of prose.
+func (m *mentionReader) nameOf(w promptWord) string {
+	quoted := w.low == "\x00"
+	name := strings.ToLower(w.text)
+	if quoted && !w.name || strings.ContainsAny(name, `/\:@`) {
+		return ""
+	}
+	if i := strings.LastIndexByte(name, '\''); i >= 0 {
+		if name = name[i+1:]; len(name) < 3 { // the shop's, l'agenda
+			name = strings.ToLower(w.text[:i])
+		}
+	}
+	name = strings.TrimPrefix(name, "www.")
+	if marks.HostName(name) && strings.Count(name, ".") == 1 {
+		name, _, _ = strings.Cut(name, ".")
+	} else if w.name && !quoted {
+		return ""
+	}
+	if utf8.RuneCountInString(name) < 3 && !strings.ContainsAny(name, "0123456789") || slices.Contains(marks.StopWords, name) || m.has("generic", name) {
+		return ""
+	}
+	if e := m.lexicon.entries[fold(name)]; e != nil && !slices.Equal(e.lists, []string{"shells"}) && !slices.Equal(e.lists, []string{"receivers"}) {
+		return ""
+	}
+	return name
+}
+
+// likened reports whether something is only compared with a word: make it look like the shop.
+func (m *mentionReader) likened(s []promptWord, i int) bool {
+	for i--; i >= 0 && s[i].stop == 0; i-- {
+		if m.is(s[i], "likens") {
+			return true
+		}
+		if utf8.RuneCountInString(s[i].low) > 4 {
+			return false // not an article or a preposition
+		}
+	}
+	return false
+}
+
+// nextToCode reports whether a word says in which language code is to be: a bash script, un script de bash.
+func (m *mentionReader) nextToCode(s []promptWord, i int) bool {
+	near := s[max(0, i-2):min(len(s), i+2)]
+	return slices.ContainsFunc(near, func(w promptWord) bool { return m.is(w, "code_kinds") })
+}
