@@ -2,8 +2,12 @@ package classify
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/marks"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -62,4 +66,26 @@ func whole(parts []syntax.WordPart) []string {
 		}
 	}
 	return names
+}
+
+// markShown marks the writes of which the call contains the whole text. A file that several commands of a call write is
+// not among them: which of them wrote what is not known.
+func markShown(a *engine.Action, r *toolReader, res *place.Resolver) {
+	writes := map[string]int{}
+	for i := range a.Effects {
+		if e := &a.Effects[i]; e.Kind == engine.EffectFileWrite && e.Host == "" {
+			writes[e.Target]++
+		}
+	}
+	known := map[string]bool{}
+	for _, w := range r.writings() {
+		if p, ok := res.Named(w.path, r.in.Cwd.Text); ok && r.in.Cwd.Sure == abstract.Literal {
+			said, seen := known[p]
+			known[p] = (said || !seen) && !strings.ContainsAny(w.text, abstract.Holes)
+		}
+	}
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		e.Shown = e.Kind == engine.EffectFileWrite && e.Certainty == engine.CertaintyExact && e.Host == "" && known[e.Target] && writes[e.Target] == 1
+	}
 }

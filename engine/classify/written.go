@@ -56,28 +56,6 @@ func (c *Classifier) written(r *toolReader, res *place.Resolver, m *mask.Masker)
 	return list
 }
 
-// markShown marks the writes of which the call contains the whole text. A file that several commands of a call write is
-// not among them: which of them wrote what is not known.
-func markShown(a *engine.Action, r *toolReader, res *place.Resolver) {
-	writes := map[string]int{}
-	for i := range a.Effects {
-		if e := &a.Effects[i]; e.Kind == engine.EffectFileWrite && e.Host == "" {
-			writes[e.Target]++
-		}
-	}
-	known := map[string]bool{}
-	for _, w := range r.writings() {
-		if p, ok := res.Named(w.path, r.in.Cwd.Text); ok && r.in.Cwd.Sure == abstract.Literal {
-			said, seen := known[p]
-			known[p] = (said || !seen) && !strings.ContainsAny(w.text, abstract.Holes)
-		}
-	}
-	for i := range a.Effects {
-		e := &a.Effects[i]
-		e.Shown = e.Kind == engine.EffectFileWrite && e.Certainty == engine.CertaintyExact && e.Host == "" && known[e.Target] && writes[e.Target] == 1
-	}
-}
-
 // codeOf judges one string. ok: it has an effect to report.
 func (c *Classifier) codeOf(w writing, r *toolReader, res *place.Resolver, m *mask.Masker) (engine.Code, bool) {
 	e := res.Effect(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Target: abstract.Value{Text: w.path}, Dir: r.in.Cwd,
@@ -95,7 +73,34 @@ func (c *Classifier) codeOf(w writing, r *toolReader, res *place.Resolver, m *ma
 	if e.Git == "clean" && before != "" && code.Digest != "" {
 		c.without(&code, e.Target, before, r, res, m)
 	}
-	return code, code.Digest != "" || whole && w.edit
+	if e.Class == engine.ClassStartup {
+		c.added(&code, e.Target, before, now, w, r, res, m)
+	}
+	return code, code.Digest != "" || whole && w.edit || len(code.Added)+len(code.AddedSignals) > 0 || code.AddedUnread
+}
+
+// added records what a text changes in what a start-up file does: by itself, and together with what the file contains.
+func (c *Classifier) added(code *engine.Code, file, before, now string, w writing, r *toolReader, res *place.Resolver, m *mask.Masker) {
+	read := func(text string) *engine.Action {
+		return assemble(&toolReader{in: r.in, contents: map[string]string{}, script: readKind(code.Kinds, file, text, r.in)}, res)
+	}
+	a, was := read(w.text), read(before)
+	had := map[string]bool{}
+	for i := range was.Effects {
+		had[digestOfCode(&was.Effects[i])] = true
+	}
+	for _, e := range read(now).Effects {
+		if !had[digestOfCode(&e)] && !slices.Contains(a.Effects, e) {
+			a.Effects = append(a.Effects, e)
+		}
+	}
+	code.AddedUnread = len(a.Opaque) > 0 || len(a.Effects) > maxCodeEffects || strings.ContainsAny(w.text, abstract.Holes)
+	a.Effects = a.Effects[:min(len(a.Effects), maxCodeEffects)]
+	maskAction(a, m)
+	code.Added, code.AddedSignals = a.Effects, a.Signals
+	for i := range code.Added {
+		code.Added[i].Command = -1
+	}
 }
 
 // wholeText returns the contents of a file before and after a string is put into it, and whether

@@ -115,7 +115,9 @@ type Window struct {
 
 // Workspace is the setting workspace.
 type Workspace struct {
-	Denied []string `json:"denied"`
+	Editors  []string `json:"editors"`
+	Starters []string `json:"starters"`
+	Denied   []string `json:"denied"`
 }
 
 // Resources is the setting resources.

@@ -8,9 +8,13 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// systemPath reports whether a path belongs to the operating system or to installed software, by the rows.
+// systemPath reports whether a path belongs to the operating system or to installed software, by the rows. On another machine,
+// where nothing shows whose a folder is, exceptions do not count.
 func (r *Resolver) systemPath(p string) bool {
 	n, system := r.bare(p), r.tables.of(rows.System)
+	if r.away {
+		return slices.ContainsFunc(slices.Concat(system.known, system.added), func(m *matcher) bool { return m.means(n) })
+	}
 	return anyMatches(system.known, n) || anyMatches(system.added, n)
 }
 

@@ -1,5 +1,7 @@
 package reviewer.families.persistence
 
+import data.reviewer.scores
+
 # METADATA
 # title: Persistent code installed
 # description: >-
@@ -27,4 +29,5 @@ _stays(e) if e.persistence
 _stays(e) if {
 	e.class in data.reviewer.persistence.classes
 	e.kind == "file_write"
+	not scores.start_up_named(e)
 }
