@@ -398,6 +398,7 @@ type Effect struct {
 	// The outermost folder on the path, or the file itself, whose name a person wrote
 	// in a prompt that asks for work, as in short; added from the history.
 	Mentioned string `json:"mentioned,omitempty"`
+	Timed     bool   `json:"timed,omitempty"` // a person wants what has the target's name to run at certain times; added from the history
 	// file or folder: a person approved an earlier write to the same file, or
 	// to another file in its folder; added from the history.
 	Agreed string `json:"agreed,omitempty"`

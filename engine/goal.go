@@ -150,6 +150,21 @@ func MentionOf(name string) string {
 	return HexSum([]byte("mention\x00" + name))[:16]
 }
 
+// TimedOf returns the digest that Goal.Mentions has besides that of a name, if the person wants what has the name to run at
+// certain times.
+func TimedOf(name string) string {
+	d := MentionOf(name)
+	if d == "" {
+		return ""
+	}
+	return HexSum([]byte("timed\x00" + d))[:16]
+}
+
+// Timed reports whether a person wants what has the name of a file or a unit to run at certain times.
+func Timed(mentions []string, file string) bool {
+	return slices.ContainsFunc(namesIn(path.Base(file)), func(name string) bool { return slices.Contains(mentions, TimedOf(name)) })
+}
+
 // Mentioned returns the outermost folder on a path, as in Effect.Short, or the file itself, whose name is among mentions; empty:
 // there is none. A name counts without the dot before it, and without what marks a file as settings: .zshrc is zsh, sway.conf is sway.
 func Mentioned(mentions []string, short string) string {

@@ -83,12 +83,16 @@ func onlyLooks(g *engine.Goal) bool {
 	})
 }
 
-// mentioned returns the outermost part of an effect's path whose name people wrote.
-func (s *goalState) mentioned(e *engine.Effect) string {
-	if len(s.Mentions) == 0 || e.Host != "" || e.Short == "" || e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
-		return ""
+// mentioned returns the outermost part of an effect's path whose name people wrote, and whether they want what has the name of
+// the file, or of a unit, to run at certain times.
+func (s *goalState) mentioned(e *engine.Effect) (part string, timed bool) {
+	if len(s.Mentions) == 0 || e.Host != "" || e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
+		return "", false
 	}
-	return engine.Mentioned(s.Mentions, e.Short)
+	if e.Short == "" {
+		return "", e.Persistence && engine.Timed(s.Mentions, e.Target)
+	}
+	return engine.Mentioned(s.Mentions, e.Short), engine.Timed(s.Mentions, e.Short)
 }
 
 // known reports whether people said something that an action can be compared

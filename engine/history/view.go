@@ -31,7 +31,8 @@ func (h *State) join(a engine.Action) engine.Action {
 		}
 		e.Location = h.location(&e)
 		e.Named, e.Scoped, e.Given = h.Goals.named(&e), h.Goals.added(&e), h.Goals.given(&e)
-		e.Mentioned, e.Agreed = h.Goals.mentioned(&e), h.agreed(&e)
+		e.Mentioned, e.Timed = h.Goals.mentioned(&e)
+		e.Agreed = h.agreed(&e)
 		e.Run = e.Kind == engine.EffectFileRead && sameCommandHas(&a, &e, func(o *engine.Effect) bool { return o.Kind == engine.EffectProcess })
 		effects[i] = e
 	}

@@ -107,7 +107,7 @@ _settings_class(e) if {
 
 _guards(place) if regex.replace(place, `^.*/`, "") in data.reviewer.system.guards
 
-_shown(e) if e.verb == "mkdir"
+_shown(e) if _makes_folder(e)
 
 _shown(e) if {
 	e.shown
@@ -165,7 +165,12 @@ _data(e) if {
 
 _document(e) if e.document
 
-_document(e) if e.verb == "mkdir"
+_document(e) if _makes_folder(e)
+
+_makes_folder(e) if {
+	e.verb == "create"
+	input.action.commands[e.command].name in data.reviewer.workspace.makers
+}
 
 # METADATA
 # title: A start-up file of what the person named for work, whose new content starts nothing else
@@ -201,9 +206,19 @@ _of_user(e) if {
 	startswith(e.short, "./.")
 }
 
-_start_up_of_mention(e) if e.mentioned == e.short
-
 _start_up_of_mention(e) if matches(e.mentioned, data.reviewer.workspace.settings)
+
+# A unit with the name of what is to run at certain times.
+_start_up_of_mention(e) if {
+	e.mentioned == e.short
+	e.timed
+}
+
+# A session in the home directory itself: ./.zshrc is ~/.zshrc.
+_start_up_of_mention(e) if {
+	e.location == "inside"
+	matches(regex.replace(e.mentioned, `^\.`, "~"), data.reviewer.workspace.settings)
+}
 
 _starts_nothing_else(c, e) if {
 	not c.added_unread

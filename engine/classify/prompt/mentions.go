@@ -32,9 +32,11 @@ type mentionReader struct {
 	*vocabulary
 	lexicon *lexicon
 	list    []string
+	timed   bool // the sentence wants something to run at certain times
 }
 
 func (m *mentionReader) sentence(s []promptWord) {
+	m.timed = m.runsAtTimes(s)
 	last := "" // the word before, if it is one of a name
 	for i, w := range s {
 		name := m.nameOf(w)
@@ -53,9 +55,28 @@ func (m *mentionReader) sentence(s []promptWord) {
 }
 
 func (m *mentionReader) add(name string) {
-	if d := engine.MentionOf(name); d != "" && len(m.list) < MaxGoalMentions && !slices.Contains(m.list, d) {
-		m.list = append(m.list, d)
+	digests := []string{engine.MentionOf(name)}
+	if m.timed {
+		digests = append(digests, engine.TimedOf(name))
 	}
+	for _, d := range digests {
+		if d != "" && len(m.list) < MaxGoalMentions && !slices.Contains(m.list, d) {
+			m.list = append(m.list, d)
+		}
+	}
+}
+
+// runsAtTimes reads: run it every night; I want it as a daily timer. A question or a condition wants nothing.
+func (m *mentionReader) runsAtTimes(s []promptWord) bool {
+	tokens := m.lexicon.tokens(s)
+	if s[len(s)-1].stop == '?' || slices.ContainsFunc(tokens, func(t token) bool { return t.in("conditions") }) {
+		return false
+	}
+	when := slices.ContainsFunc(tokens, func(t token) bool { return t.part("schedule", partObjects) })
+	runs := slices.ContainsFunc(tokens, func(t token) bool {
+		return t.part("schedule", partThings, partVerbs, partOrders) || t.part("run", partVerbs, partOrders)
+	})
+	return when && runs
 }
 
 // nameOf returns the name that a word can be, in lower case; empty: it is a path, an address or a word of prose.
