@@ -28,7 +28,7 @@ var openLists = map[string]string{
 		"workspace.settings secrets.plain secrets.variables secrets.unnamed secrets.hunted packages.essential packages.broad integrity.tests",
 	"hosts, ports and addresses": "scope.hosts isolation.hosts isolation.ports isolation.agent_hosts.* processes.ports hosts.known hosts.repository " +
 		"hosts.drops hosts.metadata services.stores services.payments services.messengers inbound.local packages.sources",
-	"words of names, verbs and objects": "workspace.writing workspace.keeping workspace.closed processes.common processes.orders system.power system.disk_records system.guards system.admin_groups " +
+	"words of names, verbs and objects": "workspace.executable workspace.writing workspace.keeping workspace.closed processes.common processes.orders system.power system.disk_records system.guards system.admin_groups " +
 		"services.published services.ends services.unknown_ends services.wide services.recovery services.audit services.grants services.names " +
 		"services.reviews services.money services.messages databases.block databases.block_unseen markers.production markers.test " +
 		"markers.clusters git.protected secrets.stores secrets.images secrets.exports packages.known packages.popular.npm " +

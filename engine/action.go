@@ -400,7 +400,7 @@ type Effect struct {
 	Mentioned string `json:"mentioned,omitempty"`
 	Timed     bool   `json:"timed,omitempty"` // a person wants what has the target's name to run at certain times; added from the history
 	// file or folder: a person approved an earlier write to the same file, or
-	// to another file in its folder; added from the history.
+	// to another file in its folder with the same extension; added from the history.
 	Agreed string `json:"agreed,omitempty"`
 	Run    bool   `json:"run,omitempty"` // the file is read by a command that runs something
 	// Why the code of a file that the call runs was not read: binary; package: it
@@ -494,7 +494,7 @@ const (
 // Effects that a person approved, as in Effect.Agreed.
 const (
 	AgreedFile   = "file"   // the same file
-	AgreedFolder = "folder" // another file of the same folder
+	AgreedFolder = "folder" // another file of the same folder, with the same extension
 )
 
 // LedgerStates lists the values of Effect.Ledger.

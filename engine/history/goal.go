@@ -122,10 +122,15 @@ func (s *goalState) named(e *engine.Effect) bool {
 }
 
 // given reports whether a person wrote the path of an effect in full, or that of a folder that
-// contains it. A directory just under the root does not count.
+// contains it, or whether a new folder is part of the way to what they wrote. A directory just under the root does not count.
 func (s *goalState) given(e *engine.Effect) bool {
 	if e.Host != "" || e.Short == "" || e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
 		return false
+	}
+	if e.Verb == "create" && e.Exists == "no" && slices.ContainsFunc(s.Names, func(n string) bool {
+		return strings.HasPrefix(n, e.Short+"/") || strings.HasPrefix(n, e.Target+"/")
+	}) && strings.Count(e.Short, "/") > 0 {
+		return true
 	}
 	return slices.ContainsFunc(append(upwards(e.Short), upwards(e.Target)...), func(p string) bool {
 		return (strings.HasPrefix(p, "~/") || strings.Count(p, "/") > 1) && slices.ContainsFunc([]string{p, p + "/"}, func(p string) bool {

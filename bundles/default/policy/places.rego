@@ -69,7 +69,7 @@ _open_effect(e) if {
 	_of_person(e)
 	not below(e, data.reviewer.workspace.denied)
 	not below(e, data.reviewer.system.rights)
-	not _under_program_folder(e)
+	not program_folder(e)
 }
 
 # A home directory is that of the session's user.
@@ -84,7 +84,9 @@ _of_person(e) if {
 	startswith(e.short, "~/")
 }
 
-_under_program_folder(e) if {
+# METADATA
+# title: A file in a folder of programs
+program_folder(e) if {
 	some part in split(lower(e.short), "/")
 	part in data.reviewer.workspace.closed
 }
@@ -234,7 +236,7 @@ _harmless_start(a, _) if {
 _harmless_start(a, _) if {
 	a.kind == "process"
 	a.verb == "exec"
-	regex.match(`^([A-Za-z0-9_.+-]+|/usr/bin/[A-Za-z0-9_.+-]+|/bin/[A-Za-z0-9_.+-]+)$`, a.target)
+	regex.match(`^([A-Za-z0-9_.:+-]+|/usr/bin/[A-Za-z0-9_.+-]+|/bin/[A-Za-z0-9_.+-]+)$`, a.target)
 	not regex.replace(a.target, `^.*/`, "") in data.reviewer.workspace.starters
 }
 

@@ -14,9 +14,9 @@ const MaxGoalMentions = 32
 
 // mentions returns digests of the words that can be the name of a program, a project or a site in what the person certainly
 // wrote. Words of prose are left out, and so are sentences that forbid something: what is to be left alone is not named for work.
-func (g *vocabulary) mentions(masked string) []string {
+func (g *vocabulary) mentions(masked, workspace string) []string {
 	typed, _ := g.ownStatements(spaced(masked))
-	m := mentionReader{vocabulary: g, lexicon: lexiconOf(g.set, true)}
+	m := mentionReader{vocabulary: g, lexicon: lexiconOf(g.set, true), project: g.projectOf(workspace)}
 	forbids := statementReader{lexicon: m.lexicon, only: true, exists: func(string) bool { return true }}
 	for _, s := range g.sentences(typed) {
 		before := len(forbids.list)
@@ -33,10 +33,29 @@ type mentionReader struct {
 	lexicon *lexicon
 	list    []string
 	timed   bool // the sentence wants something to run at certain times
+	project string
+}
+
+// projectOf returns the name of the project in a workspace: that of the folder, or of the one above it, if the folder is called
+// src or web. Empty: neither is a name.
+func (g *vocabulary) projectOf(workspace string) string {
+	parts := strings.Split(strings.ToLower(strings.Trim(strings.ReplaceAll(workspace, `\`, "/"), "/")), "/")
+	for i := len(parts) - 1; i > 0 && i >= len(parts)-2; i-- {
+		if slices.Contains([]string{"home", "users"}, parts[i-1]) {
+			return "" // a person's
+		}
+		if !g.has("generic", parts[i]) && !slices.Contains(marks.StopWords, parts[i]) {
+			return parts[i]
+		}
+	}
+	return ""
 }
 
 func (m *mentionReader) sentence(s []promptWord) {
 	m.timed = m.runsAtTimes(s)
+	if m.project != "" && slices.ContainsFunc(s, func(w promptWord) bool { return m.is(w, "own_project") }) {
+		m.add(m.project)
+	}
 	last := "" // the word before, if it is one of a name
 	for i, w := range s {
 		name := m.nameOf(w)

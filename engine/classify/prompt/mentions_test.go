@@ -26,7 +26,7 @@ func TestMentions(t *testing.T) {
 		if !ok {
 			continue
 		}
-		goal := GoalOf(set, m, strings.ReplaceAll(text, `\n`, "\n"), goalMarker(), nil)
+		goal := GoalOf(set, m, strings.ReplaceAll(text, `\n`, "\n"), goalMarker(), "", nil)
 		if got := engine.Mentioned(goal.Mentions, path); (got != "") != (line[0] == '+') {
 			t.Errorf("%s%q, intents %v", line, got, goal.Intents)
 		}
