@@ -33,10 +33,8 @@ func (h *State) foldGoal(g *engine.Goal) {
 		s.Names = keepLast(appendOnce(s.Names, truncateKey(h.inFull(name))), maxNames)
 	}
 	s.Words = addDigits(s.Words, g.Words, maxWords)
-	if !onlyLooks(g) {
-		for _, d := range g.Mentions {
-			s.Mentions = keepLast(appendOnce(s.Mentions, boundKey(d, mentionLength)), maxMentions)
-		}
+	for _, d := range g.Mentions {
+		s.Mentions = keepLast(appendOnce(s.Mentions, boundKey(d, mentionLength)), maxMentions)
 	}
 	h.addMarks(labelPerson, g.Marks)
 	s.ask(g.Intents)
@@ -74,14 +72,6 @@ func wantsChanges(g *engine.Goal) bool {
 
 // mentionLength is the length of the digest of a name.
 const mentionLength = 16
-
-// onlyLooks reports whether a prompt asks to look at something, and for nothing else: what it mentions is not work in
-// progress. It shapes what is kept, so it belongs to FoldVersion.
-func onlyLooks(g *engine.Goal) bool {
-	return len(g.Intents) > 0 && !slices.ContainsFunc(g.Intents, func(i engine.Intent) bool {
-		return i != engine.IntentRead && i != engine.IntentExplain
-	})
-}
 
 // mentioned returns the outermost part of an effect's path whose name people wrote, and whether they want what has the name of
 // the file, or of a unit, to run at certain times.

@@ -34,7 +34,7 @@ func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker, works
 	}
 	look := goals.done()
 	g.Statements, g.Agrees = words.statements(masked, exists, look)
-	g.Mentions = words.mentions(masked, workspace)
+	g.Mentions = words.mentions(masked, workspace, g.Intents)
 	return g
 }
 

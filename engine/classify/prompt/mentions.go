@@ -13,18 +13,40 @@ import (
 const MaxGoalMentions = 32
 
 // mentions returns digests of the words that can be the name of a program, a project or a site in what the person certainly
-// wrote. Words of prose are left out, and so are sentences that forbid something: what is to be left alone is not named for work.
-func (g *vocabulary) mentions(masked, workspace string) []string {
+// wrote. Words of prose are left out, and so are sentences that forbid something: what is to be left alone is not named for work,
+// nor is anything in a prompt that only asks to look.
+func (g *vocabulary) mentions(masked, workspace string, intents []engine.Intent) []string {
 	typed, _ := g.ownStatements(spaced(masked))
 	m := mentionReader{vocabulary: g, lexicon: lexiconOf(g.set, true), project: g.projectOf(workspace)}
 	forbids := statementReader{lexicon: m.lexicon, only: true, exists: func(string) bool { return true }}
+	work := len(intents) == 0 || slices.ContainsFunc(intents, func(i engine.Intent) bool { return i != engine.IntentRead && i != engine.IntentExplain })
 	for _, s := range g.sentences(typed) {
+		work = work || m.ordersWork(s)
 		before := len(forbids.list)
 		if forbids.sentence(s, rawText(s)); len(forbids.list) == before {
 			m.sentence(s)
 		}
 	}
+	if !work {
+		return nil
+	}
 	return m.list
+}
+
+// ordersWork reports whether a sentence orders an act, besides looking: look in the logs and stop it.
+func (m *mentionReader) ordersWork(s []promptWord) bool {
+	if s[len(s)-1].stop == '?' || slices.ContainsFunc(s, func(w promptWord) bool { return m.is(w, "question_words") }) {
+		return false
+	}
+	for _, c := range m.clauses(s) {
+		for i, w := range c {
+			e := m.lexicon.entries[fold(w.low)]
+			if e != nil && (token{entry: e}).anyPart(partVerbs, partOrders) && m.imperative(c, i) && lowAt(c, i-1) != "to" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mentionReader collects names.
