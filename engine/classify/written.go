@@ -73,7 +73,7 @@ func (c *Classifier) codeOf(w writing, r *toolReader, res *place.Resolver, m *ma
 	if e.Git == "clean" && before != "" && code.Digest != "" {
 		c.without(&code, e.Target, before, r, res, m)
 	}
-	if e.Class == engine.ClassStartup {
+	if e.Class == engine.ClassStartup || e.Location == engine.LocationHome || e.Location == engine.LocationSystem {
 		c.added(&code, e.Target, before, now, w, r, res, m)
 	}
 	return code, code.Digest != "" || whole && w.edit || len(code.Added)+len(code.AddedSignals) > 0 || code.AddedUnread

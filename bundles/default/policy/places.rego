@@ -66,10 +66,17 @@ _open_effect(e) if {
 	not e.mode
 	not e.privileged
 	not e.repository
+	not e.secret
+	not _reads_secrets
 	_of_person(e)
 	not below(e, data.reviewer.workspace.denied)
 	not below(e, data.reviewer.system.rights)
 	not program_folder(e)
+}
+
+_reads_secrets if {
+	some e in input.action.effects
+	e.class in {"credential", "env_file"}
 }
 
 # A home directory is that of the session's user.
@@ -98,6 +105,22 @@ _named_settings(e) if {
 	_settings_class(e)
 	_shown(e)
 	not input.action.detected["place.starts"]
+	every c in _written_into(e) { _starts_no_program(c) }
+}
+
+_written_into(e) := [c | some c in input.action.code; c.path == e.short]
+
+# Read as code, the text does nothing but name programs: most lines of settings look like the call of one.
+_starts_no_program(c) if {
+	count(object.get(c, "added_signals", [])) == 0
+	every a in object.get(c, "added", []) { _only_a_name(a) }
+}
+
+_only_a_name(a) if {
+	a.kind == "process"
+	a.verb == "exec"
+	not contains(a.target, "/")
+	not a.target in data.reviewer.workspace.starters
 }
 
 _settings_class(e) if not e.class
@@ -192,7 +215,7 @@ start_up_named(e) if {
 	keeps_content(e)
 	_shown(e)
 	not input.action.detected["place.start_up"]
-	every c in [c | some c in input.action.code; c.path == e.short] { _starts_nothing_else(c, e) }
+	every c in _written_into(e) { _starts_nothing_else(c, e) }
 }
 
 _of_user(e) if {
@@ -224,12 +247,14 @@ _start_up_of_mention(e) if {
 
 _starts_nothing_else(c, e) if {
 	not c.added_unread
+	every signal in object.get(c, "added_signals", []) { signal in {"persistence_mechanism"} }
 	every a in object.get(c, "added", []) { _harmless_start(a, e) }
 }
 
 _harmless_start(a, _) if {
 	a.kind == "file_read"
 	not a.class
+	regex.match(`^/(usr/(share|lib)|etc)/`, a.target)
 }
 
 # A program by its name alone, as it is installed.
@@ -243,5 +268,6 @@ _harmless_start(a, _) if {
 _harmless_start(a, e) if {
 	a.kind == "process"
 	a.verb == "exec"
+	not regex.match(`/\.|^/(tmp|var/tmp|dev/shm)/`, a.target)
 	regex.replace(a.target, `^.*/`, "") == regex.replace(regex.replace(e.short, `^.*/`, ""), `\.[a-z]+$`, "")
 }
