@@ -68,6 +68,18 @@ func whole(parts []syntax.WordPart) []string {
 	return names
 }
 
+// maxShownFiles limits the files of a call whose new text is judged at once.
+const maxShownFiles = 2
+
+// fewFiles reports whether texts go into no more files than are judged at once.
+func fewFiles(list []writing) bool {
+	files := map[string]bool{}
+	for _, w := range list {
+		files[w.path] = true
+	}
+	return len(files) <= maxShownFiles
+}
+
 // markShown marks the writes of which the call contains the whole text. A file that several commands of a call write is
 // not among them: which of them wrote what is not known.
 func markShown(a *engine.Action, r *toolReader, res *place.Resolver) {
@@ -77,8 +89,11 @@ func markShown(a *engine.Action, r *toolReader, res *place.Resolver) {
 			writes[e.Target]++
 		}
 	}
-	known := map[string]bool{}
-	for _, w := range r.writings() {
+	known, writings := map[string]bool{}, r.writings()
+	if !fewFiles(writings) {
+		return
+	}
+	for _, w := range writings {
 		if p, ok := res.Named(w.path, r.in.Cwd.Text); ok && r.in.Cwd.Sure == abstract.Literal {
 			said, seen := known[p]
 			known[p] = (said || !seen) && !strings.ContainsAny(w.text, abstract.Holes)
@@ -86,6 +101,7 @@ func markShown(a *engine.Action, r *toolReader, res *place.Resolver) {
 	}
 	for i := range a.Effects {
 		e := &a.Effects[i]
-		e.Shown = e.Kind == engine.EffectFileWrite && e.Certainty == engine.CertaintyExact && e.Host == "" && known[e.Target] && writes[e.Target] == 1
+		exact := e.Kind == engine.EffectFileWrite && e.Certainty == engine.CertaintyExact && e.Host == ""
+		e.Shown = exact && known[e.Target] && writes[e.Target] == 1
 	}
 }

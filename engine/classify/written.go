@@ -32,16 +32,20 @@ type writing struct {
 	old  string // of an edit: the text that is replaced
 	text string
 	edit bool
+	few  bool // the call writes into no more than maxShownFiles files
 }
 
 // written lists the code in files that a call writes, with what it would do.
 func (c *Classifier) written(r *toolReader, res *place.Resolver, m *mask.Masker) []engine.Code {
 	var list []engine.Code
 	seen := map[string]int{}
-	for _, w := range r.writings() {
+	writings := r.writings()
+	few := fewFiles(writings)
+	for _, w := range writings {
 		if len(list) == maxWrittenFiles {
 			break
 		}
+		w.few = few
 		code, ok := c.codeOf(w, r, res, m)
 		if !ok {
 			continue
@@ -73,7 +77,7 @@ func (c *Classifier) codeOf(w writing, r *toolReader, res *place.Resolver, m *ma
 	if e.Git == "clean" && before != "" && code.Digest != "" {
 		c.without(&code, e.Target, before, r, res, m)
 	}
-	if e.Class == engine.ClassStartup || e.Location == engine.LocationHome || e.Location == engine.LocationSystem {
+	if w.few && (e.Class == engine.ClassStartup || e.Location == engine.LocationHome || e.Location == engine.LocationSystem) {
 		c.added(&code, e.Target, before, now, w, r, res, m)
 	}
 	return code, code.Digest != "" || whole && w.edit || len(code.Added)+len(code.AddedSignals) > 0 || code.AddedUnread
@@ -84,23 +88,27 @@ func (c *Classifier) added(code *engine.Code, file, before, now string, w writin
 	read := func(text string) *engine.Action {
 		return assemble(&toolReader{in: r.in, contents: map[string]string{}, script: readKind(code.Kinds, file, text, r.in)}, res)
 	}
-	a, was := read(w.text), read(before)
-	had := map[string]bool{}
-	for i := range was.Effects {
-		had[digestOfCode(&was.Effects[i])] = true
-	}
-	for _, e := range read(now).Effects {
-		if !had[digestOfCode(&e)] && !slices.Contains(a.Effects, e) {
-			a.Effects = append(a.Effects, e)
+	a := read(w.text)
+	if w.edit && before != "" {
+		had := map[string]bool{}
+		for _, e := range read(before).Effects {
+			had[digestOfCode(&e)] = true
+		}
+		for _, e := range read(now).Effects {
+			if !had[digestOfCode(&e)] && !slices.Contains(a.Effects, e) {
+				a.Effects = append(a.Effects, e)
+			}
 		}
 	}
 	code.AddedUnread = len(a.Opaque) > 0 || len(a.Effects) > maxCodeEffects || strings.ContainsAny(w.text, abstract.Holes)
 	a.Effects = a.Effects[:min(len(a.Effects), maxCodeEffects)]
 	maskAction(a, m)
-	code.Added, code.AddedSignals = a.Effects, a.Signals
-	for i := range code.Added {
-		code.Added[i].Command = -1
+	for i := range a.Effects {
+		if a.Effects[i].Command = -1; !slices.Contains(code.Added, a.Effects[i]) {
+			code.Added = append(code.Added, a.Effects[i])
+		}
 	}
+	code.AddedSignals = a.Signals
 }
 
 // wholeText returns the contents of a file before and after a string is put into it, and whether

@@ -19,7 +19,9 @@ func (g *vocabulary) mentions(masked, workspace string, intents []engine.Intent)
 	typed, _ := g.ownStatements(spaced(masked))
 	m := mentionReader{vocabulary: g, lexicon: lexiconOf(g.set, true), project: g.projectOf(workspace)}
 	forbids := statementReader{lexicon: m.lexicon, only: true, exists: func(string) bool { return true }}
-	work := len(intents) == 0 || slices.ContainsFunc(intents, func(i engine.Intent) bool { return i != engine.IntentRead && i != engine.IntentExplain })
+	work := len(intents) == 0 || slices.ContainsFunc(intents, func(i engine.Intent) bool {
+		return i != engine.IntentRead && i != engine.IntentExplain
+	})
 	for _, s := range g.sentences(typed) {
 		work = work || m.ordersWork(s)
 		before := len(forbids.list)
@@ -138,11 +140,14 @@ func (m *mentionReader) nameOf(w promptWord) string {
 	} else if w.name && !quoted {
 		return ""
 	}
-	if utf8.RuneCountInString(name) < 3 && !strings.ContainsAny(name, "0123456789") || slices.Contains(marks.StopWords, name) || m.has("generic", name) {
+	short := utf8.RuneCountInString(name) < 3 && !strings.ContainsAny(name, "0123456789")
+	if short || slices.Contains(marks.StopWords, name) || m.has("generic", name) {
 		return ""
 	}
-	if e := m.lexicon.entries[fold(name)]; e != nil && !slices.Equal(e.lists, []string{"shells"}) && !slices.Equal(e.lists, []string{"receivers"}) {
-		return ""
+	if e := m.lexicon.entries[fold(name)]; e != nil && (len(e.parts) > 0 || slices.ContainsFunc(e.lists, func(list string) bool {
+		return list != "shells" && list != "receivers"
+	})) {
+		return "" // a word that sentences are made of
 	}
 	return name
 }
