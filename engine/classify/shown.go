@@ -2,12 +2,8 @@ package classify
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/marks"
-	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -66,42 +62,4 @@ func whole(parts []syntax.WordPart) []string {
 		}
 	}
 	return names
-}
-
-// maxShownFiles limits the files of a call whose new text is judged at once.
-const maxShownFiles = 2
-
-// fewFiles reports whether texts go into no more files than are judged at once.
-func fewFiles(list []writing) bool {
-	files := map[string]bool{}
-	for _, w := range list {
-		files[w.path] = true
-	}
-	return len(files) <= maxShownFiles
-}
-
-// markShown marks the writes of which the call contains the whole text. A file that several commands of a call write is
-// not among them: which of them wrote what is not known.
-func markShown(a *engine.Action, r *toolReader, res *place.Resolver) {
-	writes := map[string]int{}
-	for i := range a.Effects {
-		if e := &a.Effects[i]; e.Kind == engine.EffectFileWrite && e.Host == "" {
-			writes[e.Target]++
-		}
-	}
-	known, writings := map[string]bool{}, r.writings()
-	if !fewFiles(writings) {
-		return
-	}
-	for _, w := range writings {
-		if p, ok := res.Named(w.path, r.in.Cwd.Text); ok && r.in.Cwd.Sure == abstract.Literal {
-			said, seen := known[p]
-			known[p] = (said || !seen) && !strings.ContainsAny(w.text, abstract.Holes)
-		}
-	}
-	for i := range a.Effects {
-		e := &a.Effects[i]
-		exact := e.Kind == engine.EffectFileWrite && e.Certainty == engine.CertaintyExact && e.Host == ""
-		e.Shown = exact && known[e.Target] && writes[e.Target] == 1
-	}
 }

@@ -83,34 +83,6 @@ func (c *Classifier) codeOf(w writing, r *toolReader, res *place.Resolver, m *ma
 	return code, code.Digest != "" || whole && w.edit || len(code.Added)+len(code.AddedSignals) > 0 || code.AddedUnread
 }
 
-// added records what a text changes in what a start-up file does: by itself, and together with what the file contains.
-func (c *Classifier) added(code *engine.Code, file, before, now string, w writing, r *toolReader, res *place.Resolver, m *mask.Masker) {
-	read := func(text string) *engine.Action {
-		return assemble(&toolReader{in: r.in, contents: map[string]string{}, script: readKind(code.Kinds, file, text, r.in)}, res)
-	}
-	a := read(w.text)
-	if w.edit && before != "" {
-		had := map[string]bool{}
-		for _, e := range read(before).Effects {
-			had[digestOfCode(&e)] = true
-		}
-		for _, e := range read(now).Effects {
-			if !had[digestOfCode(&e)] && !slices.Contains(a.Effects, e) {
-				a.Effects = append(a.Effects, e)
-			}
-		}
-	}
-	code.AddedUnread = len(a.Opaque) > 0 || len(a.Effects) > maxCodeEffects || strings.ContainsAny(w.text, abstract.Holes)
-	a.Effects = a.Effects[:min(len(a.Effects), maxCodeEffects)]
-	maskAction(a, m)
-	for i := range a.Effects {
-		if a.Effects[i].Command = -1; !slices.Contains(code.Added, a.Effects[i]) {
-			code.Added = append(code.Added, a.Effects[i])
-		}
-	}
-	code.AddedSignals = a.Signals
-}
-
 // wholeText returns the contents of a file before and after a string is put into it, and whether
 // they are complete.
 func (c *Classifier) wholeText(w writing, e *engine.Effect) (before, now string, whole bool) {

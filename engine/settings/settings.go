@@ -115,10 +115,7 @@ type Window struct {
 
 // Workspace is the setting workspace.
 type Workspace struct {
-	Makers   []string `json:"makers"`
-	Editors  []string `json:"editors"`
-	Starters []string `json:"starters"`
-	Denied   []string `json:"denied"`
+	Denied []string `json:"denied"`
 }
 
 // Resources is the setting resources.

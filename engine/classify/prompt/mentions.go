@@ -144,9 +144,7 @@ func (m *mentionReader) nameOf(w promptWord) string {
 	if short || slices.Contains(marks.StopWords, name) || m.has("generic", name) {
 		return ""
 	}
-	if e := m.lexicon.entries[fold(name)]; e != nil && (len(e.parts) > 0 || slices.ContainsFunc(e.lists, func(list string) bool {
-		return list != "shells" && list != "receivers"
-	})) {
+	if e := m.lexicon.entries[fold(name)]; e != nil && (len(e.parts) > 0 || !slices.Equal(e.lists, []string{"receivers"})) {
 		return "" // a word that sentences are made of
 	}
 	return name
