@@ -9,7 +9,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
@@ -39,7 +38,7 @@ func (c *rowCheck) paths(names string, row rows.Paths, n *yaml.Node) {
 
 // class checks that a row's name is a class, and that the layer may have it.
 func (c *rowCheck) class(name string, row rows.Paths, n *yaml.Node) {
-	loosens := place.Loosens(name)
+	loosens := rows.Loosens(name)
 	switch known := append(engine.Classes(), rows.NoClasses()...); {
 	case !slices.Contains(known, name):
 		c.p.wrong(n, "unknown class of paths %s", engine.Suggest(name, known))

@@ -35,7 +35,6 @@ func elsewhere() map[string]string {
 		"interventions.texts.own_duties":                  "bundles/default/policy/own_kinds_test.rego",
 		"interventions.texts.unsigned_by":                 "cmd/reviewer, TestScript/session-stop",
 		"workspace.closed":                                "bundles/default/cases/workspace and persistence: each fails there if the setting is another one",
-		"workspace.disposable":                            "bundles/default/cases/workspace and persistence: each fails there if the setting is another one",
 		"workspace.editors":                               "bundles/default/cases/workspace and persistence: each fails there if the setting is another one",
 		"workspace.executable":                            "bundles/default/cases/workspace and persistence: each fails there if the setting is another one",
 		"workspace.keeping":                               "bundles/default/cases/workspace and persistence: each fails there if the setting is another one",

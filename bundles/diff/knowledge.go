@@ -11,7 +11,6 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
@@ -128,7 +127,7 @@ func wholeRow(was, is rowText, more func() Direction) Direction {
 func moreWords(key rowKey, a, b *bundles.Effective) Direction {
 	switch key.folder {
 	case rows.PlacesFolder:
-		if place.Loosens(key.name) || key.name == string(engine.ClassTest) {
+		if rows.Loosens(key.name) || key.name == string(engine.ClassTest) {
 			return Loosened
 		}
 		return Tightened

@@ -1,6 +1,9 @@
 package rows
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Paths is a row of places/: the paths that belong to a class, judged by their names
 // alone. The row has the name of the class; other rows list folders with third-party
@@ -57,6 +60,10 @@ const (
 
 // NoClasses lists the rows of places/ that are not classes.
 func NoClasses() []string { return []string{Packages, System, Data, Documents} }
+
+// Loosens reports whether rows of this name make facts less strict the more paths they
+// match: only the base and the organisation's layer may have such rows.
+func Loosens(name string) bool { return slices.Contains([]string{"generated", Packages, Data, Documents}, name) }
 
 // Says reports whether a row or an entry of it matches any path.
 func (p Paths) Says() bool {
