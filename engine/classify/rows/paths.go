@@ -63,7 +63,9 @@ func NoClasses() []string { return []string{Packages, System, Data, Documents} }
 
 // Loosens reports whether rows of this name make facts less strict the more paths they
 // match: only the base and the organisation's layer may have such rows.
-func Loosens(name string) bool { return slices.Contains([]string{"generated", Packages, Data, Documents}, name) }
+func Loosens(name string) bool {
+	return slices.Contains([]string{"generated", Packages, Data, Documents}, name)
+}
 
 // Says reports whether a row or an entry of it matches any path.
 func (p Paths) Says() bool {
