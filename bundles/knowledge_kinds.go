@@ -38,8 +38,8 @@ func (c *rowCheck) paths(names string, row rows.Paths, n *yaml.Node) {
 
 // class checks that a row's name is a class, and that the layer may have it.
 func (c *rowCheck) class(name string, row rows.Paths, n *yaml.Node) {
-	loosens := name == string(engine.ClassGenerated) || name == rows.Packages
-	switch known := append(engine.Classes(), rows.Packages); {
+	loosens := rows.Loosens(name)
+	switch known := append(engine.Classes(), rows.NoClasses()...); {
 	case !slices.Contains(known, name):
 		c.p.wrong(n, "unknown class of paths %s", engine.Suggest(name, known))
 	case c.adds && loosens:

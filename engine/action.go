@@ -409,8 +409,12 @@ type Effect struct {
 	// A person wrote the path, or that of a folder that contains it, in full
 	// (/…, ~/… or ../…); added from the history.
 	Given bool `json:"given,omitempty"`
+	// The outermost folder on the path, or the file itself, whose name a person wrote
+	// in a prompt that asks for work, as in short; added from the history.
+	Mentioned string `json:"mentioned,omitempty"`
+	Timed     bool   `json:"timed,omitempty"` // a person wants what has the target's name to run at certain times; added from the history
 	// file or folder: a person approved an earlier write to the same file, or
-	// to another file in its folder; added from the history.
+	// to another file in its folder with the same extension; added from the history.
 	Agreed string `json:"agreed,omitempty"`
 	Run    bool   `json:"run,omitempty"` // the file is read by a command that runs something
 	// Why the code of a file that the call runs was not read: binary; package: it
@@ -422,7 +426,16 @@ type Effect struct {
 	// A person added the path, or a folder that contains it, to the session's
 	// scope; added from the history.
 	Scoped bool `json:"scoped,omitempty"`
+	// What the place is for, by rows: data, where people keep documents, pictures
+	// and the like; absent: unknown.
+	Area     string `json:"area,omitempty"`
+	Document bool   `json:"document,omitempty"` // the file is a document by its name: text, table, picture, sound
+	Checkout string `json:"checkout,omitempty"` // top folder of the repository outside the workspace that contains the path, as in short
+	Shown    bool   `json:"shown,omitempty"`    // the call contains all of the text that it writes into the file
 }
+
+// AreaData is the area of places where people keep documents, pictures and the like.
+const AreaData = "data"
 
 // Why the code of a file that runs was not read.
 const (
@@ -495,7 +508,7 @@ const (
 // Effects that a person approved, as in Effect.Agreed.
 const (
 	AgreedFile   = "file"   // the same file
-	AgreedFolder = "folder" // another file of the same folder
+	AgreedFolder = "folder" // another file of the same folder, with the same extension
 )
 
 // LedgerStates lists the values of Effect.Ledger.

@@ -15,6 +15,13 @@ type Code struct {
 	Hosts    []string  `json:"hosts,omitempty"`    // hosts of the code, as in action.hosts
 	Effects  []Effect  `json:"effects,omitempty"`  // effects of the code, as in action.effects
 	Signals  []Signal  `json:"signals,omitempty"`  // signals of the code, as in action.signals
+
+	// Of start-up files and files of programs outside the workspace: effects that the text which is put in has
+	// by itself, or that the file did not have before; signals of that text; and whether part of it could not
+	// be understood.
+	Added        []Effect `json:"added,omitempty"`
+	AddedSignals []Signal `json:"added_signals,omitempty"`
+	AddedUnread  bool     `json:"added_unread,omitempty"`
 }
 
 // CodeNamed is the entry in Action.Loads for programs that run any file they are

@@ -1,6 +1,10 @@
 package engine
 
-import "slices"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // Goal describes the request in a person's prompt, as far as single words show it without an
 // understanding of the text. It keeps no text of the prompt except
@@ -10,6 +14,7 @@ type Goal struct {
 	Names       []string     `json:"names,omitempty"`       // paths, file names and quoted identifiers in the prompt, in order
 	Words       []string     `json:"words,omitempty"`       // hashes of the prompt's words (8 hexadecimal digits), without inflections
 	Marks       []string     `json:"marks,omitempty"`       // keyed hashes of distinctive texts that the person wrote, as in `action.marks`
+	Mentions    []string     `json:"mentions,omitempty"`    // digests of words that can be the name of a program, a project or a site
 	Statements  []Statement  `json:"statements,omitempty"`  // what the prompt forbids, orders, permits and lifts
 	Agrees      string       `json:"agrees,omitempty"`      // the prompt agrees to the last question: yes, or the number of an option, and always after a space
 	Constraints []Constraint `json:"constraints,omitempty"` // what the prompt forbids, in records of earlier versions
@@ -133,4 +138,65 @@ const (
 // Same reports whether two statements say the same, whatever their sentences are.
 func (s Statement) Same(o Statement) bool {
 	return s.Kind == o.Kind && s.Act == o.Act && s.Until == o.Until && slices.Equal(s.Objects, o.Objects)
+}
+
+// MentionOf returns the digest of a name that a person mentions: print-farm and PrintFarm are the same name. Empty: the name is
+// too short to tell anything.
+func MentionOf(name string) string {
+	name = strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(name))
+	if len(name) < 2 || strings.Trim(name, "0123456789") == "" {
+		return ""
+	}
+	return HexSum([]byte("mention\x00" + name))[:16]
+}
+
+// TimedOf returns the digest that Goal.Mentions has besides that of a name, if the person wants what has the name to run at
+// certain times.
+func TimedOf(name string) string {
+	d := MentionOf(name)
+	if d == "" {
+		return ""
+	}
+	return HexSum([]byte("timed\x00" + d))[:16]
+}
+
+// Timed reports whether a person wants what has the name of a file or a unit to run at certain times.
+func Timed(mentions []string, file string) bool {
+	return slices.ContainsFunc(namesIn(path.Base(file)), func(name string) bool { return slices.Contains(mentions, TimedOf(name)) })
+}
+
+// Mentioned returns the outermost folder on a path, as in Effect.Short, or the file itself, whose name is among mentions; empty:
+// there is none. A name counts without the dot before it, and without what marks a file as settings: .zshrc is zsh, sway.conf is sway.
+func Mentioned(mentions []string, short string) string {
+	at := 0
+	for part := range strings.SplitSeq(short, "/") {
+		at += len(part)
+		if slices.ContainsFunc(namesIn(part), func(name string) bool { return slices.Contains(mentions, MentionOf(name)) }) {
+			return short[:at]
+		}
+		at++
+	}
+	return ""
+}
+
+// settingsEnds are what names of settings end in after the name of the program.
+var settingsEnds = []string{"rc", "_config", "-config"}
+
+// namesIn returns the names that a folder or a file can stand for.
+func namesIn(part string) []string {
+	name := strings.TrimPrefix(part, ".")
+	if name == "" || name == "~" || name == "?" {
+		return nil
+	}
+	list := []string{name}
+	for ext := path.Ext(name); ext != "" && ext != name; ext = path.Ext(name) {
+		name = strings.TrimSuffix(name, ext)
+		list = append(list, name)
+	}
+	for _, end := range settingsEnds {
+		if short, ok := strings.CutSuffix(name, end); ok && len(short) > 1 {
+			list = append(list, short)
+		}
+	}
+	return list
 }

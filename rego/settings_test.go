@@ -260,7 +260,7 @@ func softened() []question {
 		e.Verb, e.Class, e.Location = "list", engine.ClassCredential, engine.LocationHome
 	}, engine.SignalCredential)
 	agreed := effect(engine.EffectFileWrite, func(e *engine.Effect) {
-		e.Location, e.Short = engine.LocationOutside, "/srv/other/a"
+		e.Location, e.Short, e.Exists = engine.LocationOutside, "/srv/other/a.txt", "no"
 	})
 	folder := func(q *question) { q.in.Action.Effects[0].Agreed = engine.AgreedFolder }
 	tool := func(q *question) { q.in.Action.Opaque = []engine.Opaque{{Reason: "tool"}} }

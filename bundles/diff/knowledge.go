@@ -127,7 +127,7 @@ func wholeRow(was, is rowText, more func() Direction) Direction {
 func moreWords(key rowKey, a, b *bundles.Effective) Direction {
 	switch key.folder {
 	case rows.PlacesFolder:
-		if mild := []string{rows.Packages, string(engine.ClassGenerated), string(engine.ClassTest)}; slices.Contains(mild, key.name) {
+		if rows.Loosens(key.name) || key.name == string(engine.ClassTest) {
 			return Loosened
 		}
 		return Tightened

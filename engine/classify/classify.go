@@ -78,12 +78,12 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	case engine.PhasePrompt:
 		f := m.ContentOf(e.Prompt)
 		facts.Event.Prompt = &f
-		facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session), c.existing(workspace))
+		facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session), workspace, c.existing(workspace))
 	case engine.PhaseOther:
 		if e.Unverified != "" && e.Prompt != "" {
 			f := m.ContentOf(e.Prompt)
 			facts.Event.Prompt = &f
-			facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session), c.existing(workspace)).Forbids()
+			facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session), workspace, c.existing(workspace)).Forbids()
 		}
 	case engine.PhaseStop:
 		facts.Event.Says = c.statement(m, e, workspace)
@@ -159,6 +159,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	a.Loads = loads(r, a)
 	if e.Phase == engine.PhasePre {
 		a.Code = c.written(r, res, m)
+		markShown(a, r, res)
 	}
 	masked := maskArguments(m, r)
 	facts.Event.Args = masked.object(args, "")

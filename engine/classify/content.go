@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
@@ -165,4 +167,70 @@ func markedTexts(r *toolReader) []string {
 		}
 	}
 	return append(short, long...)
+}
+
+// maxShownFiles limits the files of a call whose new text is judged at once.
+const maxShownFiles = 2
+
+// fewFiles reports whether texts go into no more files than are judged at once.
+func fewFiles(list []writing) bool {
+	files := map[string]bool{}
+	for _, w := range list {
+		files[w.path] = true
+	}
+	return len(files) <= maxShownFiles
+}
+
+// markShown marks the writes of which the call contains the whole text. A file that several commands of a call write is
+// not among them: which of them wrote what is not known.
+func markShown(a *engine.Action, r *toolReader, res *place.Resolver) {
+	writes := map[string]int{}
+	for i := range a.Effects {
+		if e := &a.Effects[i]; e.Kind == engine.EffectFileWrite && e.Host == "" {
+			writes[e.Target]++
+		}
+	}
+	known, writings := map[string]bool{}, r.writings()
+	if !fewFiles(writings) {
+		return
+	}
+	for _, w := range writings {
+		if p, ok := res.Named(w.path, r.in.Cwd.Text); ok && r.in.Cwd.Sure == abstract.Literal {
+			said, seen := known[p]
+			known[p] = (said || !seen) && !strings.ContainsAny(w.text, abstract.Holes)
+		}
+	}
+	for i := range a.Effects {
+		e := &a.Effects[i]
+		exact := e.Kind == engine.EffectFileWrite && e.Certainty == engine.CertaintyExact && e.Host == ""
+		e.Shown = exact && known[e.Target] && writes[e.Target] == 1
+	}
+}
+
+// added records what a text changes in what a start-up file does: by itself, and together with what the file contains.
+func (c *Classifier) added(code *engine.Code, file, before, now string, w writing, r *toolReader, res *place.Resolver, m *mask.Masker) {
+	read := func(text string) *engine.Action {
+		return assemble(&toolReader{in: r.in, contents: map[string]string{}, script: readKind(code.Kinds, file, text, r.in)}, res)
+	}
+	a := read(w.text)
+	if w.edit && before != "" {
+		had := map[string]bool{}
+		for _, e := range read(before).Effects {
+			had[digestOfCode(&e)] = true
+		}
+		for _, e := range read(now).Effects {
+			if !had[digestOfCode(&e)] && !slices.Contains(a.Effects, e) {
+				a.Effects = append(a.Effects, e)
+			}
+		}
+	}
+	code.AddedUnread = len(a.Opaque) > 0 || len(a.Effects) > maxCodeEffects || strings.ContainsAny(w.text, abstract.Holes)
+	a.Effects = a.Effects[:min(len(a.Effects), maxCodeEffects)]
+	maskAction(a, m)
+	for i := range a.Effects {
+		if a.Effects[i].Command = -1; !slices.Contains(code.Added, a.Effects[i]) {
+			code.Added = append(code.Added, a.Effects[i])
+		}
+	}
+	code.AddedSignals = a.Signals
 }

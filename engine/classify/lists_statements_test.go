@@ -43,6 +43,11 @@ func statementCase(set *rows.Set, name string) (wordCase, bool) {
 // statementCases are such prompts for the words around acts; before a colon stands the word that is added, if it is another one.
 var statementCases = map[string]string{
 	"prompt.inverted":         "zzqx: delete a.go, and make is slow, zzqx spotlight busy?",
+	"prompt.generic":          "fix the zzqx",
+	"prompt.shells":           "write a zzqx script",
+	"prompt.code_kinds":       "write a zsh zzqx",
+	"prompt.likens":           "fix it zzqx the kiosk",
+	"prompt.own_project":      "fix the zzqx",
 	"prompt.not":              "zzqx commit",
 	"prompt.never":            "zzqx commit",
 	"prompt.without":          "fix it zzqx committing",

@@ -225,6 +225,7 @@ func (c *cutter) goal(g engine.Goal) *engine.Goal {
 	if len(g.Names) == 0 {
 		g.Names = nil
 	}
+	g.Mentions = c.hashes("event.goal.mentions", g.Mentions)
 	said := make([]engine.Statement, len(g.Statements))
 	for i, k := range g.Statements {
 		k.Text = c.string("event.goal.statements.text", k.Text, c.m.text)

@@ -32,16 +32,20 @@ type writing struct {
 	old  string // of an edit: the text that is replaced
 	text string
 	edit bool
+	few  bool // the call writes into no more than maxShownFiles files
 }
 
 // written lists the code in files that a call writes, with what it would do.
 func (c *Classifier) written(r *toolReader, res *place.Resolver, m *mask.Masker) []engine.Code {
 	var list []engine.Code
 	seen := map[string]int{}
-	for _, w := range r.writings() {
+	writings := r.writings()
+	few := fewFiles(writings)
+	for _, w := range writings {
 		if len(list) == maxWrittenFiles {
 			break
 		}
+		w.few = few
 		code, ok := c.codeOf(w, r, res, m)
 		if !ok {
 			continue
@@ -73,7 +77,10 @@ func (c *Classifier) codeOf(w writing, r *toolReader, res *place.Resolver, m *ma
 	if e.Git == "clean" && before != "" && code.Digest != "" {
 		c.without(&code, e.Target, before, r, res, m)
 	}
-	return code, code.Digest != "" || whole && w.edit
+	if w.few && (e.Class == engine.ClassStartup || e.Location == engine.LocationHome || e.Location == engine.LocationSystem) {
+		c.added(&code, e.Target, before, now, w, r, res, m)
+	}
+	return code, code.Digest != "" || whole && w.edit || len(code.Added)+len(code.AddedSignals) > 0 || code.AddedUnread
 }
 
 // wholeText returns the contents of a file before and after a string is put into it, and whether

@@ -160,7 +160,7 @@ func (b *bin) size() int {
 }
 
 func (s *goalState) size() int {
-	n := 60 + listSize(s.Names) + len(s.Words) + listSize(s.Scope)
+	n := 60 + listSize(s.Names) + len(s.Words) + listSize(s.Scope) + listSize(s.Mentions)
 	for _, i := range s.Intents {
 		n += len(i) + 3
 	}

@@ -13,9 +13,10 @@ import (
 // Limits of the goals that are kept; they belong to FoldVersion. Names, words and
 // scope only make policy milder, so the oldest is forgotten.
 const (
-	maxNames = 32
-	maxWords = 64
-	maxScope = 16
+	maxNames    = 32
+	maxWords    = 64
+	maxScope    = 16
+	maxMentions = 48
 )
 
 // foldGoal records what a prompt asks for.
@@ -32,6 +33,9 @@ func (h *State) foldGoal(g *engine.Goal) {
 		s.Names = keepLast(appendOnce(s.Names, truncateKey(h.inFull(name))), maxNames)
 	}
 	s.Words = addDigits(s.Words, g.Words, maxWords)
+	for _, d := range g.Mentions {
+		s.Mentions = keepLast(appendOnce(s.Mentions, boundKey(d, mentionLength)), maxMentions)
+	}
 	h.addMarks(labelPerson, g.Marks)
 	s.ask(g.Intents)
 	h.agree(g.Agrees)
@@ -79,6 +83,21 @@ func wantsChanges(g *engine.Goal) bool {
 	})
 }
 
+// mentionLength is the length of the digest of a name.
+const mentionLength = 16
+
+// mentioned returns the outermost part of an effect's path whose name people wrote, and whether they want what has the name of
+// the file, or of a unit, to run at certain times.
+func (s *goalState) mentioned(e *engine.Effect) (part string, timed bool) {
+	if len(s.Mentions) == 0 || e.Host != "" || e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
+		return "", false
+	}
+	if e.Short == "" {
+		return "", e.Persistence && engine.Timed(s.Mentions, e.Target)
+	}
+	return engine.Mentioned(s.Mentions, e.Short), engine.Timed(s.Mentions, e.Short)
+}
+
 // known reports whether people said something that an action can be compared
 // with.
 func (s *goalState) known() bool { return len(s.Intents)+len(s.Names)+len(s.Words) > 0 }
@@ -106,10 +125,15 @@ func (s *goalState) named(e *engine.Effect) bool {
 }
 
 // given reports whether a person wrote the path of an effect in full, or that of a folder that
-// contains it. A directory just under the root does not count.
+// contains it, or whether a new folder is part of the way to what they wrote. A directory just under the root does not count.
 func (s *goalState) given(e *engine.Effect) bool {
 	if e.Host != "" || e.Short == "" || e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
 		return false
+	}
+	if e.Verb == "create" && e.Exists == "no" && slices.ContainsFunc(s.Names, func(n string) bool {
+		return strings.HasPrefix(n, e.Short+"/") || strings.HasPrefix(n, e.Target+"/")
+	}) && strings.Count(e.Short, "/") > 0 {
+		return true
 	}
 	return slices.ContainsFunc(append(upwards(e.Short), upwards(e.Target)...), func(p string) bool {
 		return (strings.HasPrefix(p, "~/") || strings.Count(p, "/") > 1) && slices.ContainsFunc([]string{p, p + "/"}, func(p string) bool {
@@ -160,7 +184,7 @@ const (
 // Heeds reports whether what people wrote makes policy milder.
 func (h *State) Heeds() bool {
 	g := &h.Goals
-	return h.PromptN > 0 || g.known() || len(g.Lifted)+len(g.Permitted)+len(h.Forgiven) > 0 || h.Marks[labelPerson] != "" ||
+	return h.PromptN > 0 || g.known() || len(g.Mentions)+len(g.Lifted)+len(g.Permitted)+len(h.Forgiven) > 0 || h.Marks[labelPerson] != "" ||
 		slices.ContainsFunc(h.Forms, func(f formEntry) bool { return f.Person+f.Approved > 0 }) ||
 		slices.ContainsFunc(h.Code, func(w writtenCode) bool { return w.Agreed }) ||
 		slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.Agreed })
@@ -191,7 +215,7 @@ func (h *State) expire(mode string) {
 
 func (h *State) expireWords() {
 	g := &h.Goals
-	g.Intents, g.Names, g.Words = nil, nil, ""
+	g.Intents, g.Names, g.Words, g.Mentions = nil, nil, "", nil
 	for i := range g.Forbidden {
 		g.Forbidden[i].Later = nil
 	}

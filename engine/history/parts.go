@@ -33,6 +33,7 @@ type goalState struct {
 	Intents   []engine.Intent `json:"i,omitempty"` // of the latest prompt that has any
 	Names     []string        `json:"n,omitempty"` // most recent last
 	Words     string          `json:"w,omitempty"` // 8 digits each, most recent last
+	Mentions  []string        `json:"m,omitempty"` // digests of names in prompts that ask for work, most recent last
 	Forbidden []heldStatement `json:"f,omitempty"` // most recent last
 	Permitted []heldStatement `json:"p,omitempty"` // ordered or permitted; most recent last
 	Lifted    []heldStatement `json:"l,omitempty"` // most recent last

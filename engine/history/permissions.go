@@ -239,7 +239,7 @@ func (h *State) read(marks []string) []string {
 }
 
 // agreed reports how far a person's approval of an earlier write goes: the same file, or
-// another one of its folder.
+// another one of its folder with the same extension.
 func (h *State) agreed(e *engine.Effect) string {
 	if e.Kind != engine.EffectFileWrite || e.Certainty != engine.CertaintyExact {
 		return ""
@@ -249,10 +249,10 @@ func (h *State) agreed(e *engine.Effect) string {
 		return engine.AgreedFile
 	}
 	dir := path.Dir(key)
-	if dir == "~" || dir == "/" {
-		return "" // these folders contain too much for one approval
+	if dir == "~" || strings.Count(dir, "/") < 2 && !strings.HasPrefix(dir, "~/") && !strings.HasPrefix(dir, "./") {
+		return "" // a home directory, and a directory just under a root, contain too much for one approval
 	}
-	if slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.Agreed && path.Dir(p.Key) == dir }) {
+	if slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.Agreed && path.Dir(p.Key) == dir && path.Ext(p.Key) == path.Ext(key) }) {
 		return engine.AgreedFolder
 	}
 	return ""

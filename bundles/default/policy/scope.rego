@@ -22,6 +22,10 @@ in_scope(e) if e.scoped
 
 in_scope(e) if allowed_place(e)
 
+in_scope(e) if open_place(e)
+
+in_scope(e) if start_up_named(e)
+
 # A rule asks about it (delete_named).
 in_scope(e) if ordered(e)
 

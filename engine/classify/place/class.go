@@ -154,6 +154,8 @@ func TryRow(set *rows.Set, name, example string) bool {
 	switch name {
 	case rows.Packages:
 		return n.packages
+	case rows.System, rows.Data, rows.Documents:
+		return anyMatches(r.tables.of(name).known, n)
 	case string(engine.ClassGenerated):
 		return r.Generated(r.Below(where))
 	case string(engine.ClassTest):

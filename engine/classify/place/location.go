@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
@@ -57,7 +58,7 @@ func (r *Resolver) awayLocation(p string) engine.Location {
 		return engine.LocationNotes
 	case r.home != "" && Within(r.home, p) || r.belowHomes(p) || Within("/root", p):
 		return engine.LocationHome
-	case systemPath(p):
+	case r.systemPath(p):
 		return engine.LocationSystem
 	}
 	return engine.LocationOutside
@@ -188,12 +189,32 @@ func rootDir(p string) bool {
 	return false
 }
 
-// systemDirs contain the operating system and installed software.
-var systemDirs = []string{"/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run", "/sbin",
-	"/snap", "/sys", "/usr", "/var", "/System", "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/efi"}
+// systemPath reports whether a path belongs to the operating system or to installed software, by the rows. On another machine,
+// where nothing shows whose a folder is, exceptions do not count.
+func (r *Resolver) systemPath(p string) bool {
+	n, system := r.bare(p), r.tables.of(rows.System)
+	if r.away {
+		return slices.ContainsFunc(slices.Concat(system.known, system.added), func(m *matcher) bool { return m.means(n) })
+	}
+	return anyMatches(system.known, n) || anyMatches(system.added, n)
+}
 
-func systemPath(p string) bool {
-	return slices.ContainsFunc(systemDirs, func(d string) bool { return Within(d, p) })
+// area adds to an effect outside the workspace what its place is for, and to which repository it belongs.
+func (r *Resolver) area(e *engine.Effect) {
+	if !slices.Contains([]engine.Location{engine.LocationHome, engine.LocationOutside, engine.LocationSystem}, e.Location) {
+		return
+	}
+	n := r.names(e.Target)
+	if anyMatches(r.tables.of(rows.Data).known, n) {
+		e.Area = engine.AreaData
+	}
+	e.Document = anyMatches(r.tables.of(rows.Documents).known, n)
+	for dir := e.Target; r.Looking() && r.Here(dir) && dir != path.Dir(dir); dir = path.Dir(dir) {
+		if r.Lstat(Join(dir, ".git")) != nil {
+			e.Checkout = r.short(dir)
+			break
+		}
+	}
 }
 
 // nullDevices discard or produce bytes, or are the process's own streams.

@@ -47,6 +47,7 @@ type Resolver struct {
 	mac       bool      // the session ran on macOS
 	spelled   []string  // folders as they are written; nil: not listed yet
 	far       *Resolver // for paths of other machines; nil: not made yet
+	away      bool      // it is such a resolver
 }
 
 // NewResolver returns a resolver for one action. workspace is the session's folder,
@@ -84,7 +85,7 @@ func NewResolver(w World, workspace string, set *rows.Set) *Resolver {
 // exists there, and there is no workspace.
 func (r *Resolver) elsewhere() *Resolver {
 	if r.far == nil {
-		r.far = &Resolver{tables: r.tables, home: r.home, temps: r.temps, homes: r.homes, mac: r.mac}
+		r.far = &Resolver{away: true, tables: r.tables, home: r.home, temps: r.temps, homes: r.homes, mac: r.mac}
 		r.far.World.System = r.World.System
 		r.far.infos, r.far.hidden, r.far.classes = map[string]fs.FileInfo{}, map[string]bool{}, map[string]engine.Class{}
 	}

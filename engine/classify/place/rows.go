@@ -50,7 +50,7 @@ func (t *tables) enter(name string, e rows.Entry[rows.Paths]) {
 	}
 	list := &c.known
 	if e.Adds {
-		if Loosens(name) || e.Row.Replace {
+		if rows.Loosens(name) || e.Row.Replace {
 			return
 		}
 		list = &c.added
@@ -63,10 +63,6 @@ func (t *tables) enter(name string, e rows.Entry[rows.Paths]) {
 		c.decides = append(c.decides, matchersOf(*e.Row.Decides)...)
 	}
 }
-
-// Loosens reports whether rows of this name make facts less strict the more paths they
-// match: only the base and the organisation's layer may have such rows.
-func Loosens(name string) bool { return name == string(engine.ClassGenerated) || name == rows.Packages }
 
 // of returns what is known about a class.
 func (t *tables) of(name string) *class {

@@ -97,7 +97,7 @@ func (r *Resolver) respell(p string) string {
 // spellings returns the folders whose names determine locations.
 func (r *Resolver) spellings() []string {
 	if r.spelled == nil {
-		r.spelled = slices.Concat([]string{r.workspace, r.home}, r.guard, r.temps, r.homes, systemDirs)
+		r.spelled = slices.Concat([]string{r.workspace, r.home}, r.guard, r.temps, r.homes)
 		for _, name := range rootDirs {
 			r.spelled = append(r.spelled, "/"+name)
 		}

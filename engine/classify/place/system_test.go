@@ -137,7 +137,7 @@ func TestMacNames(t *testing.T) {
 // TestPrivateIsNoMacElsewhere: on Linux these are other files.
 func TestPrivateIsNoMacElsewhere(t *testing.T) {
 	r := NewResolver(World{System: "linux", Home: "/home/kim"}, "/srv/shop", classifytest.Rows())
-	for name, want := range map[string]string{"/ETC/hosts": "/ETC/hosts outside system_config", "/private/var/a": "/private/var/a system", "/System/Volumes/Data/a": "/System/Volumes/Data/a system",
+	for name, want := range map[string]string{"/ETC/hosts": "/ETC/hosts system system_config", "/private/var/a": "/private/var/a system", "/System/Volumes/Data/a": "/System/Volumes/Data/a system",
 		"/srv/Shop/.env": "/srv/Shop/.env outside env_file"} {
 		if got := said(r, name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

@@ -103,7 +103,7 @@ func TestAgrees(t *testing.T) {
 		"":                    "", "no": "", "yes?": "", "yes and push to main": "", "Fix the test.": "", "don't push": "",
 		"I said yes yesterday": "", "this mail:\nyes": "", "> yes": "",
 	} {
-		if got := GoalOf(classifytest.Rows(), m, prompt, goalMarker(), exists).Agrees; got != want {
+		if got := GoalOf(classifytest.Rows(), m, prompt, goalMarker(), "", exists).Agrees; got != want {
 			t.Errorf("%q: %q, not %q", prompt, got, want)
 		}
 	}

@@ -12,6 +12,6 @@ func BenchmarkPrompt(b *testing.B) {
 	m := askedMasker()
 	text := strings.Repeat("Please don't push before the tests in src/a.go pass, and leave tools/ alone. ", 54)[:4096]
 	for b.Loop() {
-		GoalOf(classifytest.Rows(), m, text, goalMarker(), nil)
+		GoalOf(classifytest.Rows(), m, text, goalMarker(), "", nil)
 	}
 }

@@ -23,7 +23,7 @@ const (
 // GoalOf returns the goal of a person's prompt. Only what they wrote themselves
 // counts: what is fenced, quoted, marked up or looks like a log was pasted, and may be
 // someone else's text. exists reports whether a bare word names something in the workspace; nil: nothing is there.
-func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker, exists func(string) bool) *engine.Goal {
+func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker, workspace string, exists func(string) bool) *engine.Goal {
 	words := newVocabulary(set)
 	own := words.ownWords(ends(prompt, maxPromptEnd))
 	masked := m.Text(own)
@@ -34,6 +34,7 @@ func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker, exist
 	}
 	look := goals.done()
 	g.Statements, g.Agrees = words.statements(masked, exists, look)
+	g.Mentions = words.mentions(masked, workspace, g.Intents)
 	return g
 }
 

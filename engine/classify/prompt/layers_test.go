@@ -78,5 +78,5 @@ func atLeast(a, s engine.Statement) bool {
 
 func saidOf(set *rows.Set, prompt string) []engine.Statement {
 	m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
-	return GoalOf(set, m, prompt, goalMarker(), nil).Statements
+	return GoalOf(set, m, prompt, goalMarker(), "", nil).Statements
 }

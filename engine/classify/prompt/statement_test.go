@@ -17,7 +17,7 @@ var here = []string{"tools", "migrations", "fixtures", "build", "backups", "docs
 
 func statementsOf(prompt string) []engine.Statement {
 	m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
-	return GoalOf(classifytest.Rows(), m, prompt, goalMarker(), func(s string) bool { return slices.Contains(here, s) }).Statements
+	return GoalOf(classifytest.Rows(), m, prompt, goalMarker(), "", func(s string) bool { return slices.Contains(here, s) }).Statements
 }
 
 // phrasing is a line of testdata/statements.

@@ -1,10 +1,13 @@
 package rows
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Paths is a row of places/: the paths that belong to a class, judged by their names
-// alone. The row has the name of the class; the row packages lists folders with
-// third-party packages.
+// alone. The row has the name of the class; other rows list folders with third-party
+// packages, folders of the system, folders where people keep data, and documents.
 //
 //	credential:
 //	  home: .shopcfg
@@ -47,8 +50,22 @@ type PathExamples struct {
 	NoMatch []string `json:"no_match,omitempty" yaml:"no_match"`
 }
 
-// Packages is the row of places/ that is not a class.
-const Packages = "packages"
+// The rows of places/ that are not classes.
+const (
+	Packages  = "packages"
+	System    = "system"   // folders of the operating system and installed software
+	Data      = "data"     // folders where people keep documents, pictures and the like
+	Documents = "document" // files that are documents by their names
+)
+
+// NoClasses lists the rows of places/ that are not classes.
+func NoClasses() []string { return []string{Packages, System, Data, Documents} }
+
+// Loosens reports whether rows of this name make facts less strict the more paths they
+// match: only the base and the organisation's layer may have such rows.
+func Loosens(name string) bool {
+	return slices.Contains([]string{"generated", Packages, Data, Documents}, name)
+}
 
 // Says reports whether a row or an entry of it matches any path.
 func (p Paths) Says() bool {

@@ -1,5 +1,7 @@
 package reviewer.families.persistence
 
+import data.reviewer.scores
+
 # METADATA
 # title: Persistent code installed
 # description: >-
@@ -22,9 +24,26 @@ persistence if {
 	_stays(e)
 }
 
-_stays(e) if e.persistence
+_stays(e) if {
+	e.persistence
+	not _ordered_unit(e)
+}
 
 _stays(e) if {
 	e.class in data.reviewer.persistence.classes
 	e.kind == "file_write"
+	not scores.start_up_named(e)
+}
+
+# A unit of the person's own, which they want to run at certain times: what it starts was judged when it was written.
+_ordered_unit(e) if {
+	e.timed
+	e.kind == "system_call"
+	e.verb in {"enable", "start"}
+	not e.host
+	not e.privileged
+	c := input.action.commands[e.command]
+	c.name == "systemctl"
+	some flag in c.flags
+	flag == "--user"
 }

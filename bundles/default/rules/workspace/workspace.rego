@@ -145,10 +145,18 @@ outside_place(e) if {
 # A person approved a call that wrote the file, or one in its folder.
 _changed_before(e) if e.agreed == "file"
 
+# New files of the same kind in the same folder: no file that is there, none that is hidden or runs, and none where
+# programs are.
 _changed_before(e) if {
 	e.agreed == "folder"
 	_workspace.answer == "folder"
 	_plain_file(e)
+	e.exists == "no"
+	not e.mode
+	not scores.program_folder(e)
+	name := regex.replace(e.short, `^.*/`, "")
+	regex.match(`^[^.].*\.[^.]+$`, name)
+	not scores.one_or_below(lower(name), "", _workspace.executable)
 }
 
 _changed_before(e) if {

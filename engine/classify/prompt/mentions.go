@@ -1,0 +1,170 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/marks"
+)
+
+// MaxGoalMentions limits the names that are kept of a prompt.
+const MaxGoalMentions = 32
+
+// mentions returns digests of the words that can be the name of a program, a project or a site in what the person certainly
+// wrote. Words of prose are left out, and so are sentences that forbid something: what is to be left alone is not named for work,
+// nor is anything in a prompt that only asks to look.
+func (g *vocabulary) mentions(masked, workspace string, intents []engine.Intent) []string {
+	typed, _ := g.ownStatements(spaced(masked))
+	m := mentionReader{vocabulary: g, lexicon: lexiconOf(g.set, true), project: g.projectOf(workspace)}
+	forbids := statementReader{lexicon: m.lexicon, only: true, exists: func(string) bool { return true }}
+	work := len(intents) == 0 || slices.ContainsFunc(intents, func(i engine.Intent) bool {
+		return i != engine.IntentRead && i != engine.IntentExplain
+	})
+	for _, s := range g.sentences(typed) {
+		work = work || m.ordersWork(s)
+		before := len(forbids.list)
+		if forbids.sentence(s, rawText(s)); len(forbids.list) == before {
+			m.sentence(s)
+		}
+	}
+	if !work {
+		return nil
+	}
+	return m.list
+}
+
+// ordersWork reports whether a sentence orders an act, besides looking: look in the logs and stop it.
+func (m *mentionReader) ordersWork(s []promptWord) bool {
+	if s[len(s)-1].stop == '?' || slices.ContainsFunc(s, func(w promptWord) bool { return m.is(w, "question_words") }) {
+		return false
+	}
+	for _, c := range m.clauses(s) {
+		for i, w := range c {
+			e := m.lexicon.entries[fold(w.low)]
+			if e != nil && (token{entry: e}).anyPart(partVerbs, partOrders) && m.imperative(c, i) && lowAt(c, i-1) != "to" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mentionReader collects names.
+type mentionReader struct {
+	*vocabulary
+	lexicon *lexicon
+	list    []string
+	timed   bool // the sentence wants something to run at certain times
+	project string
+}
+
+// projectOf returns the name of the project in a workspace: that of the folder, or of the one above it, if the folder is called
+// src or web. Empty: neither is a name.
+func (g *vocabulary) projectOf(workspace string) string {
+	parts := strings.Split(strings.ToLower(strings.Trim(strings.ReplaceAll(workspace, `\`, "/"), "/")), "/")
+	for i := len(parts) - 1; i > 0 && i >= len(parts)-2; i-- {
+		if slices.Contains([]string{"home", "users"}, parts[i-1]) {
+			return "" // a person's
+		}
+		if !g.has("generic", parts[i]) && !slices.Contains(marks.StopWords, parts[i]) {
+			return parts[i]
+		}
+	}
+	return ""
+}
+
+func (m *mentionReader) sentence(s []promptWord) {
+	m.timed = m.runsAtTimes(s)
+	if m.project != "" && slices.ContainsFunc(s, func(w promptWord) bool { return m.is(w, "own_project") }) {
+		m.add(m.project)
+	}
+	last := "" // the word before, if it is one of a name
+	for i, w := range s {
+		name := m.nameOf(w)
+		if name == "" || m.likened(s, i) || m.has("shells", name) && m.nextToCode(s, i) {
+			last = ""
+			continue
+		}
+		m.add(name)
+		if last != "" {
+			m.add(last + name) // print farm
+		}
+		if last = name; w.stop != 0 {
+			last = ""
+		}
+	}
+}
+
+func (m *mentionReader) add(name string) {
+	digests := []string{engine.MentionOf(name)}
+	if m.timed {
+		digests = append(digests, engine.TimedOf(name))
+	}
+	for _, d := range digests {
+		if d != "" && len(m.list) < MaxGoalMentions && !slices.Contains(m.list, d) {
+			m.list = append(m.list, d)
+		}
+	}
+}
+
+// runsAtTimes reads: run it every night; I want it as a daily timer. A question or a condition wants nothing.
+func (m *mentionReader) runsAtTimes(s []promptWord) bool {
+	tokens := m.lexicon.tokens(s)
+	if s[len(s)-1].stop == '?' || slices.ContainsFunc(tokens, func(t token) bool { return t.in("conditions") }) {
+		return false
+	}
+	when := slices.ContainsFunc(tokens, func(t token) bool { return t.part("schedule", partObjects) })
+	runs := slices.ContainsFunc(tokens, func(t token) bool {
+		return t.part("schedule", partThings, partVerbs, partOrders) || t.part("run", partVerbs, partOrders)
+	})
+	return when && runs
+}
+
+// nameOf returns the name that a word can be, in lower case; empty: it is a path, an address or a word of prose.
+func (m *mentionReader) nameOf(w promptWord) string {
+	quoted := w.low == "\x00"
+	name := strings.ToLower(w.text)
+	if quoted && !w.name || strings.ContainsAny(name, `/\:@`) {
+		return ""
+	}
+	if i := strings.LastIndexByte(name, '\''); i >= 0 {
+		if name = name[i+1:]; len(name) < 3 { // the shop's, l'agenda
+			name = strings.ToLower(w.text[:i])
+		}
+	}
+	name = strings.TrimPrefix(name, "www.")
+	if marks.HostName(name) && strings.Count(name, ".") == 1 {
+		name, _, _ = strings.Cut(name, ".")
+	} else if w.name && !quoted {
+		return ""
+	}
+	short := utf8.RuneCountInString(name) < 3 && !strings.ContainsAny(name, "0123456789")
+	if short || slices.Contains(marks.StopWords, name) || m.has("generic", name) {
+		return ""
+	}
+	if e := m.lexicon.entries[fold(name)]; e != nil && (len(e.parts) > 0 || !slices.Equal(e.lists, []string{"receivers"})) {
+		return "" // a word that sentences are made of
+	}
+	return name
+}
+
+// likened reports whether something is only compared with a word: make it look like the shop.
+func (m *mentionReader) likened(s []promptWord, i int) bool {
+	for i--; i >= 0 && s[i].stop == 0; i-- {
+		if m.is(s[i], "likens") {
+			return true
+		}
+		if utf8.RuneCountInString(s[i].low) > 4 {
+			return false // not an article or a preposition
+		}
+	}
+	return false
+}
+
+// nextToCode reports whether a word says in which language code is to be: a bash script, un script de bash.
+func (m *mentionReader) nextToCode(s []promptWord, i int) bool {
+	near := s[max(0, i-2):min(len(s), i+2)]
+	return slices.ContainsFunc(near, func(w promptWord) bool { return m.is(w, "code_kinds") })
+}
