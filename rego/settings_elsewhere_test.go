@@ -18,6 +18,7 @@ func elsewhere() map[string]string {
 		"save.days":                                       "engine/act, TestSavedCall",
 		"save.keeps":                                      "bundles/default/cases/files/saved.yaml",
 		"save.later":                                      "bundles/default/cases/files/saved.yaml",
+		"save.places":                                     "bundles/default/policy/saving_test.rego, test_places",
 		"save.not_classes":                                "bundles/default/cases/files/saved.yaml",
 		"save.texts.denied":                               "cmd/reviewer, TestScript/save",
 		"save.texts.saved":                                "cmd/reviewer, TestScript/save",

@@ -7,6 +7,7 @@
 # scope: package
 package reviewer.saving
 
+import data.reviewer.families.workspace
 import data.reviewer.fired
 import data.reviewer.scores
 
@@ -19,7 +20,20 @@ answers(r) if {
 	r.id in _cfg.rules
 	r.mode == "enforce"
 	possible
+	_about_contents(r)
 }
+
+# A rule about places objects to more than a loss, unless all of these places are open.
+_about_contents(r) if not r.id in _cfg.places
+
+_about_contents(r) if {
+	r.id in _cfg.places
+	every e in input.action.effects { _open(e) }
+}
+
+_open(e) if not workspace.outside_place(e)
+
+_open(e) if scores.open_kind(e)
 
 # METADATA
 # title: Some rule's objection is met by saving
@@ -76,7 +90,7 @@ _same_call(r) if r.decision != "modify"
 _same_call(r) if r.id in _cfg.rules
 
 _savable(e) if {
-	e.location in _cfg.locations
+	_in_reach(e)
 	scores.known_path(e)
 	not _everything(e)
 	not _whole_tree(e)
@@ -87,6 +101,13 @@ _savable(e) if {
 	not object.get(e, "class", "") in _cfg.not_classes
 	not _wiped(e)
 }
+
+_in_reach(e) if e.location in _cfg.locations
+
+# Outside the workspace: what the person's words name, and documents.
+_in_reach(e) if scores.open_kind(e)
+
+_in_reach(e) if scores.ordered(e)
 
 # The workspace as a whole. What git discards there is only what it does not have.
 _everything(e) if {

@@ -77,6 +77,22 @@ test_nothing_is_saved[name] if {
 	not saving.possible with input as doc
 }
 
+# A rule about places is met only where all places are open.
+test_places[name] if {
+	documents := {"short": "~/Documents/a.txt", "location": "home", "area": "data", "document": true}
+	some name, case in {
+		"a document": {"effects": [documents], "met": true},
+		"a document, and something elsewhere": {"effects": [documents, {"short": "~/.ssh2/a", "location": "home", "exists": "no"}], "met": false},
+		"elsewhere": {"effects": [{"short": "~/.conf/a.txt", "location": "home"}], "met": false},
+	}
+	overwritten := {"verb": "write", "exists": "yes", "git": "untracked", "command": 0}
+	effects := [given.effect("file_write", object.union(overwritten, e)) | some e in case.effects]
+	rule := _rule({"id": "workspace_outside", "decision": "ask"})
+	results := {true | saving.answers(rule) with input as _of(effects, {}) with data.reviewer.fired.rules as [rule]}
+	got := true in results
+	case.met == got
+}
+
 test_limits[name] if {
 	some name, case in {
 		"within them": {"held": {"held_files": 2, "held_bytes": 10}, "can": true},
