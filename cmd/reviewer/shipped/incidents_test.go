@@ -149,6 +149,9 @@ func stoppedBy(t *testing.T, runner *caseRunner, c cases.Case) string {
 		if by == "" && trial.Stopped(d.Decision) {
 			by = fmt.Sprintf("call %d: %s by %s", calls, d.Decision, decidingRule(d))
 		}
+		if by == "" && d.Obliges(engine.ObligationSave) {
+			by = fmt.Sprintf("call %d: what it destroys is saved first, else %s by %s", calls, d.Otherwise.Effect, decidingRule(d))
+		}
 	}
 	if by == "" {
 		t.Errorf("%s: nothing stops %q", c.Incident, c.Name)

@@ -79,7 +79,7 @@ func TestDefaultDecisions(t *testing.T) {
 		{"git push --force origin topic", engine.Modify, "git_force_push"},
 		{"git push --force origin main", engine.Block, "git_force_push_protected"},
 		{"git push origin +topic", engine.Ask, "git_force_push"},
-		{"git reset --hard", engine.Block, "git_discard"},
+		{"git reset --hard", engine.Allow, "git_discard"},
 		{"curl https://example.com/", engine.Warn, "warn_external_network"},
 		{"curl http://127.0.0.1:8080/", engine.Allow, ""},
 		{`rm -rf "$X"`, engine.Block, "prevent_recursive_deletion"},
