@@ -405,7 +405,7 @@ type Effect struct {
 	// The file contains text that nobody in the session wrote; added from the
 	// history.
 	Untrusted bool `json:"untrusted,omitempty"`
-	Named     bool `json:"named,omitempty"` // a person named the path or a folder that contains it; added from the history
+	Named     bool `json:"named,omitempty"` // a person named the path or a folder that contains it, or the host; added from the history
 	// A person wrote the path, or that of a folder that contains it, in full
 	// (/…, ~/… or ../…); added from the history.
 	Given bool `json:"given,omitempty"`

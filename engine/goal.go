@@ -14,7 +14,7 @@ type Goal struct {
 	Names       []string     `json:"names,omitempty"`       // paths, file names and quoted identifiers in the prompt, in order
 	Words       []string     `json:"words,omitempty"`       // hashes of the prompt's words (8 hexadecimal digits), without inflections
 	Marks       []string     `json:"marks,omitempty"`       // keyed hashes of distinctive texts that the person wrote, as in `action.marks`
-	Mentions    []string     `json:"mentions,omitempty"`    // digests of words that can be the name of a program, a project or a site
+	Mentions    []string     `json:"mentions,omitempty"`    // digests of words that can be the name of a program, a project or a site, and of hosts
 	Statements  []Statement  `json:"statements,omitempty"`  // what the prompt forbids, orders, permits and lifts
 	Agrees      string       `json:"agrees,omitempty"`      // the prompt agrees to the last question: yes, or the number of an option, and always after a space
 	Constraints []Constraint `json:"constraints,omitempty"` // what the prompt forbids, in records of earlier versions
@@ -148,6 +148,25 @@ func MentionOf(name string) string {
 		return ""
 	}
 	return HexSum([]byte("mention\x00" + name))[:16]
+}
+
+// HostMentionOf returns the digest that Goal.Mentions has for a host that the person names.
+func HostMentionOf(host string) string { return HexSum([]byte("host\x00" + host))[:16] }
+
+// HostIn returns the host in an address as people and commands write it: a host, user@host, host:path, a URL; in lower case.
+func HostIn(address string) string {
+	s := strings.ToLower(address)
+	if _, rest, ok := strings.Cut(s, "://"); ok {
+		s = rest
+	}
+	if i := strings.IndexAny(s, "/?#"); i >= 0 {
+		s = s[:i]
+	}
+	s = s[strings.LastIndexByte(s, '@')+1:]
+	if strings.Count(s, ":") == 1 {
+		s, _, _ = strings.Cut(s, ":")
+	}
+	return strings.TrimSuffix(s, ".")
 }
 
 // TimedOf returns the digest that Goal.Mentions has besides that of a name, if the person wants what has the name to run at

@@ -98,6 +98,12 @@ func (s *goalState) mentioned(e *engine.Effect) (part string, timed bool) {
 	return engine.Mentioned(s.Mentions, e.Short), engine.Timed(s.Mentions, e.Short)
 }
 
+// namesHost reports whether people named the host that an effect contacts.
+func (s *goalState) namesHost(e *engine.Effect) bool {
+	return len(s.Mentions) > 0 && e.Kind == engine.EffectNetwork && e.Certainty == engine.CertaintyExact &&
+		slices.Contains(s.Mentions, engine.HostMentionOf(engine.HostIn(e.Target)))
+}
+
 // known reports whether people said something that an action can be compared
 // with.
 func (s *goalState) known() bool { return len(s.Intents)+len(s.Names)+len(s.Words) > 0 }

@@ -31,6 +31,7 @@ func (h *State) join(a engine.Action) engine.Action {
 		}
 		e.Location = h.location(&e)
 		e.Named, e.Scoped, e.Given = h.Goals.named(&e), h.Goals.added(&e), h.Goals.given(&e)
+		e.Named = e.Named || h.Goals.namesHost(&e)
 		e.Mentioned, e.Timed = h.Goals.mentioned(&e)
 		e.Agreed, e.Made = h.agreed(&e), h.made(&a, &e)
 		e.Run = e.Kind == engine.EffectFileRead && sameCommandHas(&a, &e, func(o *engine.Effect) bool { return o.Kind == engine.EffectProcess })

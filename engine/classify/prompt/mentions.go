@@ -12,9 +12,12 @@ import (
 // MaxGoalMentions limits the names that are kept of a prompt.
 const MaxGoalMentions = 32
 
+// maxHosts limits the hosts among them.
+const maxHosts = 8
+
 // mentions returns digests of the words that can be the name of a program, a project or a site in what the person certainly
-// wrote. Words of prose are left out, and so are sentences that forbid something: what is to be left alone is not named for work,
-// nor is anything in a prompt that only asks to look.
+// wrote, and of hosts. Words of prose are left out, and so are sentences that forbid something: what is to be left alone is not
+// named for work, nor is anything but a host in a prompt that only asks to look.
 func (g *vocabulary) mentions(masked, workspace string, intents []engine.Intent) []string {
 	typed, _ := g.ownStatements(spaced(masked))
 	m := mentionReader{vocabulary: g, lexicon: lexiconOf(g.set, true), project: g.projectOf(workspace)}
@@ -27,12 +30,26 @@ func (g *vocabulary) mentions(masked, workspace string, intents []engine.Intent)
 		before := len(forbids.list)
 		if forbids.sentence(s, rawText(s)); len(forbids.list) == before {
 			m.sentence(s)
+			m.hostsOf(s)
 		}
 	}
 	if !work {
-		return nil
+		return m.hosts
 	}
-	return m.list
+	return append(m.hosts, m.list...)
+}
+
+// hostsOf adds the hosts that a sentence names, by their full names or addresses.
+func (m *mentionReader) hostsOf(s []promptWord) {
+	for _, w := range s {
+		host := engine.HostIn(w.text)
+		if !marks.HostName(host) || len(m.hosts) == maxHosts {
+			continue
+		}
+		if d := engine.HostMentionOf(host); !slices.Contains(m.hosts, d) {
+			m.hosts = append(m.hosts, d)
+		}
+	}
 }
 
 // ordersWork reports whether a sentence orders an act, besides looking: look in the logs and stop it.
@@ -56,6 +73,7 @@ type mentionReader struct {
 	*vocabulary
 	lexicon *lexicon
 	list    []string
+	hosts   []string
 	timed   bool // the sentence wants something to run at certain times
 	project string
 }
@@ -103,7 +121,7 @@ func (m *mentionReader) add(name string) {
 		digests = append(digests, engine.TimedOf(name))
 	}
 	for _, d := range digests {
-		if d != "" && len(m.list) < MaxGoalMentions && !slices.Contains(m.list, d) {
+		if d != "" && len(m.list) < MaxGoalMentions-maxHosts && !slices.Contains(m.list, d) {
 			m.list = append(m.list, d)
 		}
 	}

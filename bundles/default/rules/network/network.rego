@@ -5,7 +5,7 @@ import data.reviewer.effects
 # METADATA
 # title: External network request
 # description: >-
-#   Reads from the service that a program is set up for, such as a package registry, a cluster or a remote, are no news, and
+#   A host that the person named may be reached. Reads from the service that a program is set up for, such as a package registry, a cluster or a remote, are no news, and
 #   neither is a push to a remote that was there before the session.
 # related_resources: ["https://attack.mitre.org/techniques/T1071/"]
 # custom:
@@ -24,6 +24,14 @@ warn_external_network if {
 	not _known(e)
 	not _reads_own_service(e)
 	not _pushes(e)
+	not _named(e)
+}
+
+# The person named the host: it may be reached. What is sent there is another question.
+_named(e) if {
+	e.named
+	e.verb in {"fetch", "exec"}
+	not e.egress
 }
 
 # A name without a dot is no address: what it stands for is in the program's settings.
