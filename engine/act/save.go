@@ -54,8 +54,13 @@ func (r *Reviewer) save(ctx context.Context, h *handling, d duty, a engine.Answe
 func (r *Reviewer) checkpoint(ctx context.Context, h *handling, d duty) *engine.Record {
 	began := r.Clock.lap()
 	c := r.checkpointOf(h, d)
-	got, err := Checkpointed{}, errors.New("this reviewer stores no files")
-	if r.Services.Files != nil {
+	got, err := Checkpointed{}, error(nil)
+	switch {
+	case r.Services.Files == nil:
+		err = errors.New("this reviewer stores no files")
+	case d.Kind == review.Save && d.Busy:
+		err = errors.New("another call of the session is running, and could change them in the meantime")
+	default:
 		got, err = r.Services.Files.Checkpoint(ctx, c)
 	}
 	got.Facts.Only = c.Only
@@ -177,7 +182,7 @@ func saveOf(h *handling, d duty) *SaveOf {
 	save := &SaveOf{MaxFiles: s.MaxFiles, MaxBytes: s.MaxBytes, DayFiles: s.DayFiles, DayBytes: s.DayBytes,
 		Until: d.of.T + s.Days*24*60*60_000}
 	for _, e := range destroyed(d.of) {
-		t := TargetOf{Path: e.Target, Below: e.Recursive, Unignored: e.Verb == "discard" && e.Git != "ignored"}
+		t := TargetOf{Path: e.Target, Below: e.Recursive, Unignored: e.Verb == "discard" && e.Kind == engine.EffectFileWrite}
 		if e.Certainty == engine.CertaintyGlob {
 			var known bool
 			if t.Pattern, known = patternOf(e.Short); !known {
@@ -197,7 +202,8 @@ func patternOf(short string) (pattern string, known bool) {
 			continue
 		}
 		rest := parts[i:]
-		if len(rest) == 1 && part != "**" || len(rest) == 2 && part == "**" {
+		name := rest[len(rest)-1]
+		if (len(rest) == 1 && part != "**" || len(rest) == 2 && part == "**") && !strings.ContainsRune(name, '[') {
 			return strings.Join(rest, "/"), true
 		}
 		break

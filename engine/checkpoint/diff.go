@@ -57,7 +57,7 @@ func (s *Store) present(ctx context.Context, other tree) (now tree, since []Chan
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, i := range s.admit(w.tree, nil, nil) {
+	for _, i := range s.admit(w.tree, nil, s.beyond(other)) {
 		contents, err := s.contents(i)
 		if err != nil {
 			i.leave(whyUnread + reason(err))
@@ -69,6 +69,7 @@ func (s *Store) present(ctx context.Context, other tree) (now tree, since []Chan
 	w.tree.group()
 	if s.interrupted() == nil { // else a restore that was cut off made the changes
 		since = compare(known, w.tree)
+		since = withoutReadNow(since, since)
 	}
 	return w.tree, since, nil
 }

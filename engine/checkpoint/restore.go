@@ -73,8 +73,12 @@ func (s *Store) Plan(ctx context.Context, r RestoreRequest) (*Restored, error) {
 		if err != nil {
 			return err
 		}
+		looked, err := s.looked(&to, target)
+		if err != nil {
+			return err
+		}
 		result.To, result.Then = to, to.Git
-		result.Changes, result.Kept = s.selectChanges(&to, compare(now, target), r.Paths, nil)
+		result.Changes, result.Kept = s.selectChanges(&to, compare(now, target), looked, r.Paths, nil)
 		return s.conflicts(&to, r, result.Changes, since)
 	})
 	return result, err
@@ -90,13 +94,17 @@ func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error
 		return nil, err
 	}
 	undo, now, err := s.take(ctx, Request{When: BeforeRestore, By: ByOthers, Session: r.Session, Time: r.Time, First: target.away(),
-		Within: wholeFolders(target, nil)})
+		Within: wholeFolders(target, nil), beyond: s.beyond(target)})
 	if err != nil {
 		return nil, fmt.Errorf("store the current state: %w", err)
 	}
+	looked, err := s.looked(&to, target)
+	if err != nil {
+		return nil, err
+	}
 	result := &Restored{To: to, Undo: undo.ID, Then: to.Git, Now: undo.Git}
-	result.Changes, result.Kept = s.selectChanges(&to, compare(now, target), r.Paths, undo.Unseen)
-	if err := s.conflicts(&to, r, result.Changes, nil); err != nil {
+	result.Changes, result.Kept = s.selectChanges(&to, compare(now, target), looked, r.Paths, undo.Unseen)
+	if err := s.conflicts(&to, r, withoutReadNow(result.Changes, undo.Changes), nil); err != nil {
 		return result, err
 	}
 	if len(result.Changes) == 0 {
@@ -106,7 +114,7 @@ func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error
 		return result, err
 	}
 	after, _, err := s.take(ctx, Request{When: AfterRestore, By: ByReviewer, Session: r.Session, Time: r.Time, First: target.away(),
-		Within: wholeFolders(target, nil)})
+		Within: wholeFolders(target, nil), beyond: s.beyond(target)})
 	if err != nil {
 		return result, err
 	}
@@ -114,14 +122,48 @@ func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error
 	return result, s.finished()
 }
 
+// withoutReadNow leaves out the changes of files that bounds left out until now: that they are read for a restore changes nothing.
+func withoutReadNow(list, now []Change) []Change {
+	read := map[string]bool{}
+	for _, c := range now {
+		if c.Before != nil && c.After != nil && c.Before.Kind == LeftOut && c.After.Kind == File {
+			read[c.Path] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(c Change) bool { return read[c.Path] })
+}
+
+// looked returns the paths outside the workspace below which everything is known at a checkpoint: folders that it has whole, and
+// what was there at an earlier one and no longer is.
+func (s *Store) looked(to *Checkpoint, t tree) ([]string, error) {
+	list := wholeFolders(t, nil)
+	from, err := s.base()
+	if err != nil {
+		return nil, err
+	}
+	err = s.journal(func(c *Checkpoint) error {
+		if c.N <= from.N || c.N > to.N {
+			return nil
+		}
+		return s.entries(c.ID, c.List, func(p string, e *Entry) {
+			if e == nil && outside(p) && t.find(p) == nil {
+				list = append(list, p)
+			}
+		})
+	})
+	return list, err
+}
+
 // selectChanges returns what a restore of some paths changes, and what it leaves unchanged
-// because it is not stored.
-func (s *Store) selectChanges(to *Checkpoint, all []Change, paths, unseen []string) (list []Change, kept []Left) {
+// because it is not stored. What is outside the workspace is deleted only where somebody looked that it was not there.
+func (s *Store) selectChanges(to *Checkpoint, all []Change, looked, paths, unseen []string) (list []Change, kept []Left) {
 	for _, c := range all {
 		switch {
 		case len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool { return below(c.Path, p) }):
 		case slices.ContainsFunc(unseen, func(dir string) bool { return below(c.Path, dir) }):
 			kept = append(kept, Left{Path: c.Path, Why: whyNoTime})
+		case c.After == nil && outside(c.Path) && !belowAny(c.Path, looked):
+			kept = append(kept, Left{Path: c.Path, Why: "it may have been there before: nobody looked", Size: c.Before.Size})
 		case c.After == nil && c.Before.Kind == LeftOut && !outside(c.Path) && (c.Before.Why == whyNotFile || c.Before.Why == whyGenerated),
 			c.Before == nil && c.After.Kind == LeftOut && exists(s.aside(to.ID, c.Path)):
 			list = append(list, c)

@@ -222,6 +222,19 @@ func (g *saving) entry(t *Target, i *item) {
 	}
 }
 
+// beyond returns the files of a state that bounds could leave out, because they are large: a save has stored them.
+func (s *Store) beyond(t tree) map[string]bool {
+	found := map[string]bool{}
+	for _, list := range t {
+		for i := range list {
+			if e := &list[i]; e.Kind == File && (e.Size > s.bounds.IgnoredFileBytes || e.Size > s.bounds.MaxFileBytes) {
+				found[e.Path] = true
+			}
+		}
+	}
+	return found
+}
+
 // check fails a save if the contents of a file are not stored after all.
 func (g *saving) check(ctx context.Context, t tree) {
 	if g == nil {

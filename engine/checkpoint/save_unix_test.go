@@ -130,3 +130,36 @@ func TestSavedAndStillThere(t *testing.T) {
 	w.restore(taken.ID)
 	w.same(before)
 }
+
+// A large file that was changed in place comes back, although bounds leave it out now.
+func TestSavedLargeFileIsRestored(t *testing.T) {
+	w := newWorkspace(t, map[string]string{"large.bin": strings.Repeat("x", 2<<20)})
+	before := w.snapshot()
+	taken := w.save(saveOf(Target{Path: "large.bin"}))
+	w.write("large.bin", strings.Repeat("y", 2<<20))
+	w.take(BySession)
+	if kept := w.restore(taken.ID).Kept; len(kept) > 0 {
+		t.Errorf("not restored: %+v", kept)
+	}
+	w.same(before)
+}
+
+// A file outside the workspace that nobody looked at before a call is not deleted by a restore: it may have been there.
+func TestUnseenOutsideStays(t *testing.T) {
+	w := newWorkspace(t, map[string]string{"a": "1"})
+	dir, seen := elsewhere(t, w)
+	seen.write("unseen.txt", "of somebody")
+	first := w.take(ByOthers)
+	w.write("a", "2")
+	if _, err := w.store.Take(context.Background(), Request{When: AfterCall, By: BySession, Session: "s1", Call: "c1", Time: 1,
+		First: []string{dir + "/unseen.txt"}}); err != nil {
+		t.Fatal(err)
+	}
+	r := w.restore(first.ID)
+	if b, err := os.ReadFile(dir + "/unseen.txt"); err != nil || string(b) != "of somebody" {
+		t.Errorf("%q, %v; restored %+v", b, err, r.Changes)
+	}
+	if len(r.Kept) != 1 || !strings.Contains(r.Kept[0].Why, "nobody looked") {
+		t.Errorf("%+v", r.Kept)
+	}
+}

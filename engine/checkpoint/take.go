@@ -28,6 +28,8 @@ type Request struct {
 	Within  []string // folders outside the workspace that are stored with their contents
 	Only    bool     // nothing but First can change
 	Save    *Save    // what must be stored whole; nil: nothing
+
+	beyond map[string]bool // paths that a state to restore has, and that bounds could leave out: they are stored in any case
 }
 
 // Taken is a checkpoint that was taken, or the previous one if nothing had changed.
@@ -78,7 +80,11 @@ func (s *Store) take(ctx context.Context, r Request) (*Taken, tree, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	read, stored, err := s.fill(limited, w, r.First, saving.wanted())
+	must := saving.wanted()
+	if len(r.beyond) > 0 {
+		must = r.beyond // nothing is saved at a restore
+	}
+	read, stored, err := s.fill(limited, w, r.First, must)
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -58,6 +58,7 @@ _edits(e) if e.verb == "edit"
 _edits(e) if input.action.commands[e.command].name in data.reviewer.workspace.editors
 
 _open_effect(e) if {
+	data.reviewer.workspace.outside == "ask"
 	e.kind == "file_write"
 	e.certainty == "exact"
 	e.verb in data.reviewer.workspace.writing

@@ -59,6 +59,14 @@ possible if {
 	every r in fired.rules { _same_call(r) }
 }
 
+# What is moved there as root takes the place of the device.
+_other_loss if {
+	some e in input.action.effects
+	e.verb == "move"
+	some word in object.get(input.action.commands[e.command], "operands", [])
+	startswith(word, "/dev/")
+}
+
 # A stash is not a file.
 _other_loss if {
 	some e in input.action.effects

@@ -44,7 +44,7 @@ test_what_can_be_saved[name] if {
 		"as another user": {"effect": {"privileged": true}, "can": false},
 		"a repository": {"effect": {"repository": true}, "can": false},
 		"git's own data": {"effect": {"class": "git_data"}, "can": false},
-		"a loss of something else than files": {"effect": {}, "more": [{"kind": "process", "verb": "discard", "target": "stash", "command": 0}], "can": false},
+		"a loss of anything other than files": {"effect": {}, "more": [{"kind": "process", "verb": "discard", "target": "stash", "command": 0}], "can": false},
 		"a link that the call makes": {"effect": {}, "more": [{"kind": "file_write", "verb": "link", "exists": "no", "command": 0}], "can": false},
 		"something that stays": {"effect": {}, "more": [{"kind": "file_write", "verb": "write", "exists": "no", "persistence": true, "command": 0}], "can": false},
 		"in the background": {"effect": {}, "call": {"starts": [{"line": "rm a", "programs": ["rm"]}]}, "can": false},

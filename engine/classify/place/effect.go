@@ -137,9 +137,7 @@ func (r *Resolver) file(e *engine.Effect, raw abstract.RawEffect) {
 	if e.Kind == engine.EffectFileDelete && e.Verb == "delete" && e.Location == engine.LocationSystem && packageCache(e) {
 		e.Location = engine.LocationTemp
 	}
-	if e.Certainty == engine.CertaintyExact || e.Certainty == engine.CertaintyGlob {
-		r.area(e)
-	}
+	r.area(e)
 	name := r.Below(e.Target)
 	if e.Certainty == engine.CertaintyGlob {
 		name += strings.TrimPrefix(e.Short, r.short(e.Target)) // all that **/__pycache__ matches has that name

@@ -201,6 +201,9 @@ func (r *Resolver) systemPath(p string) bool {
 
 // area adds to an effect outside the workspace what its place is for, and to which repository it belongs.
 func (r *Resolver) area(e *engine.Effect) {
+	if e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
+		return
+	}
 	if !slices.Contains([]engine.Location{engine.LocationHome, engine.LocationOutside, engine.LocationSystem}, e.Location) {
 		return
 	}

@@ -346,9 +346,8 @@ func gitRemovesTree(c *shell.Call) {
 		return
 	}
 	e = abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true, Object: e.Object,
-		Discards: abstract.Discard{Changes: true, Staged: true, Untracked: true}}
+		Discards: abstract.Discard{Changes: true, Staged: true, Untracked: true, Ignored: true}}
 	discards(c, e, dir)
-	discardsIgnored(c, e, dir)
 }
 
 // gitDiff reads the operands of git diff that are files rather than objects of git: all of

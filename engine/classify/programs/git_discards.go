@@ -67,20 +67,8 @@ func gitStages(c *shell.Call) {
 // gitClean handles commands that remove untracked files.
 func gitClean(c *shell.Call) {
 	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: c.Opts.Has("-d"), Contents: true}
-	paths := pathspecs(c, c.Opts.Operands[1:])
-	if !c.Opts.Has("-X") {
-		e.Discards = abstract.Discard{Untracked: true}
-		discards(c, e, paths...)
-	}
-	if c.Opts.Has("-x", "-X") {
-		discardsIgnored(c, e, paths...)
-	}
-}
-
-// discardsIgnored records the loss of what git ignores. It is an effect of its own: what is not ignored is easier to keep.
-func discardsIgnored(c *shell.Call, e abstract.RawEffect, paths ...abstract.Arg) {
-	e.Discards = abstract.Discard{Ignored: true}
-	discards(c, e, paths...)
+	e.Discards = abstract.Discard{Untracked: !c.Opts.Has("-X"), Ignored: c.Opts.Has("-x", "-X")}
+	discards(c, e, pathspecs(c, c.Opts.Operands[1:])...)
 }
 
 // discards records the loss of uncommitted work: under the current directory if no path is

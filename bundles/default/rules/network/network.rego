@@ -5,8 +5,8 @@ import data.reviewer.effects
 # METADATA
 # title: External network request
 # description: >-
-#   A host that the person named may be reached. Reads from the service that a program is set up for, such as a package registry, a cluster or a remote, are no news, and
-#   neither is a push to a remote that was there before the session.
+#   A host that the person named may be reached. Reads from the service that a program is set up for, such as a package
+#   registry, a cluster or a remote, are expected, and so is a push to a remote that was there before the session.
 # related_resources: ["https://attack.mitre.org/techniques/T1071/"]
 # custom:
 #   severity: low
@@ -34,7 +34,7 @@ _named(e) if {
 	not e.egress
 }
 
-# A name without a dot is no address: what it stands for is in the program's settings.
+# A name without a dot is not an address: what it stands for is in the program's settings.
 _reads_own_service(e) if {
 	e.verb == "fetch"
 	not e.egress
@@ -42,7 +42,7 @@ _reads_own_service(e) if {
 	_not_given(e, input.action.commands[e.command])
 }
 
-# Remotes are named in the command, and are settings all the same.
+# Remotes are named in the command, and are settings, too.
 _not_given(_, c) if c.name in data.reviewer.lists.version_control
 
 _not_given(e, c) if not e.target in object.get(c, "operands", [])
