@@ -258,6 +258,13 @@ _harmless_start(a, _) if {
 	regex.match(`^/(usr/(share|lib)|etc)/`, a.target)
 }
 
+# What the shell runs here is a file, and it is among what is read.
+_harmless_start(a, _) if {
+	a.kind == "process"
+	a.verb == "exec"
+	a.target in {".", "source"}
+}
+
 # A program by its name alone, as it is installed.
 _harmless_start(a, _) if {
 	a.kind == "process"

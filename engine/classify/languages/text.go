@@ -25,6 +25,9 @@ func Sed(c *shell.Call) {
 	for _, script := range scripts {
 		sedScript(c, script)
 	}
+	if fromFile {
+		runsUnread(c)
+	}
 	for _, o := range c.Opts.List {
 		if o.Name == "-i" || o.Matches("--in-place") || o.Name == "-I" {
 			if !o.Has && !keepsCopy(c) && sedEmpties(c, scripts) {
@@ -37,6 +40,12 @@ func Sed(c *shell.Call) {
 		}
 	}
 	c.Reads(files...)
+}
+
+// runsUnread records that a program of lines does something that is not known: what it does is in a file, or it
+// writes one whose name is a part of an option.
+func runsUnread(c *shell.Call) {
+	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "exec"}, abstract.Word(c.Name))
 }
 
 // Empties records that files become empty.
@@ -223,6 +232,9 @@ func Awk(c *shell.Call) {
 	for _, p := range programs {
 		awkProgram(c, p)
 	}
+	if c.Opts.Has("-f", "--file", "-o", "--pretty-print", "-p", "--profile", "-d", "--dump-variables") {
+		runsUnread(c)
+	}
 	inPlace := false
 	for _, v := range c.Opts.All("-i", "--include") {
 		inPlace = inPlace || v.Is("inplace")
@@ -269,8 +281,8 @@ func awkProgram(c *shell.Call, p abstract.Arg) {
 			awkCode(c, p, tokens[i:])
 		case t.Kind == TokenName && t.Text == "getline" && awkReads(tokens[i+1:]) != "":
 			c.Reads(p.With(awkReads(tokens[i+1:])))
-		case t.Kind == tokenPunct && (t.Text == ">" || t.Text == ">>") && next(1).Kind == TokenString && awkPrints(tokens[:i]):
-			c.Writes("write", p.With(next(1).Text))
+		case t.Kind == tokenPunct && (t.Text == ">" || t.Text == ">>") && awkPrints(tokens[:i]):
+			c.Writes("write", p.With(awkText(tokens[i+1:])))
 		}
 	}
 }
@@ -302,26 +314,38 @@ func awkReads(tokens []Token) string {
 	return ""
 }
 
-// awkCode runs the expression at the start of tokens as shell code: strings are known,
-// fields and variables are not.
+// awkCode runs the expression at the start of tokens as shell code.
 func awkCode(c *shell.Call, p abstract.Arg, tokens []Token) {
-	var code strings.Builder
+	c.Child(func() shell.Outcome { return c.Shell.Embed(p.With(awkText(tokens)), "awk", false) })
+}
+
+// awkText returns the text of the expression at the start of tokens: strings are known, fields and variables are not.
+func awkText(tokens []Token) string {
+	var text strings.Builder
 	for _, t := range tokens {
 		if t.Kind == TokenString {
-			code.WriteString(t.Text)
+			text.WriteString(t.Text)
 		} else if t.Kind == TokenName || t.Kind == tokenNumber {
-			code.WriteString(abstract.HoleText)
+			text.WriteString(abstract.HoleText)
 		} else if t.Text != "$" && t.Text != "(" {
 			break
 		}
 	}
-	c.Child(func() shell.Outcome { return c.Shell.Embed(p.With(code.String()), "awk", false) })
+	return text.String()
 }
 
-// awkPrints reports whether the statement before a ">" is a print.
+// awkPrints reports whether the statement before a ">" is a print, and the ">" is not inside its parentheses, where
+// it compares.
 func awkPrints(tokens []Token) bool {
+	closed := 0
 	for i := len(tokens) - 1; i >= 0; i-- {
 		switch t := tokens[i]; {
+		case t.Kind == tokenPunct && t.Text == ")":
+			closed++
+		case t.Kind == tokenPunct && t.Text == "(":
+			if closed--; closed < 0 {
+				return false
+			}
 		case t.Text == "print" || t.Text == "printf":
 			return t.Kind == TokenName
 		case t.Kind == tokenPunct && (t.Text == ";" || t.Text == "{" || t.Text == "}"):

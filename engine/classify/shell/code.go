@@ -135,6 +135,7 @@ func (c *Call) sourceFile() Outcome {
 	}
 	c.Record()
 	c.Reads(file)
+	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "exec"}, abstract.Word(c.Name)) // its code is unread, and may do anything
 	c.Finish()
 	return Outcome{Out: abstract.UnknownArg(), Fail: s.Scope.Dirs}
 }
