@@ -446,8 +446,7 @@ func loads(r *toolReader, a *engine.Action) []string {
 	l := loader{set: r.in.Rows, runners: pairsOf(r.in.Rows, "code.runners"), found: map[string]bool{}}
 	starts := map[int]bool{}
 	for i := range a.Effects {
-		// The shell's own source runs the file that it names, and no other.
-		if e := &a.Effects[i]; e.Kind == engine.EffectProcess && e.Verb == "exec" && e.Target != "source" && e.Target != "." {
+		if e := &a.Effects[i]; e.Kind == engine.EffectProcess && e.Verb == "exec" && e.Target != "source" && e.Target != "." { // these run what they name
 			starts[e.Command] = true
 		}
 	}

@@ -50,7 +50,7 @@ func TestRestrictedPersonalConfig(t *testing.T) {
 		},
 		"rewrite": func(s *stage) {
 			s.must(os.WriteFile(filepath.Join(s.Project, "draft.txt"), []byte("dear Kim\n"), 0o644))
-			run := s.prompt(Script{Shell("rm draft.txt && echo gone > mark")})
+			run := s.prompt(Script{Shell("rm draft.txt & wait; echo gone > mark")})
 			s.want("project/draft.txt", true)
 			s.want("project/mark", false)
 			s.wantTold(run, "may block or ask about a call but not change it")

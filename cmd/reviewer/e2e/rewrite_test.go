@@ -66,17 +66,33 @@ func TestRewrittenTwiceTheSame(t *testing.T) {
 	})
 }
 
-// A file that git does not know goes into the trash, and comes back.
+// A file that git does not know is saved before it is deleted, and the model is told.
+func TestUntrackedFileIsSaved(t *testing.T) {
+	each(t, func(s *stage) {
+		s.install("user")
+		s.must(os.WriteFile(filepath.Join(s.Project, "draft.txt"), []byte("dear Kim\n"), 0o644))
+		run := s.prompt(Script{Shell("rm draft.txt && echo gone > mark")})
+		s.want("project/draft.txt", false)
+		s.want("project/mark", true)
+		s.wantTold(run, "reviewer saved what this call destroys (./draft.txt)")
+		if out := s.ok("checkpoint", "list", "--all"); !strings.Contains(out, "saved what it destroys") {
+			s.t.Errorf("the checkpoints are\n%s", out)
+		}
+		s.wantChain()
+	})
+}
+
+// A file that git does not know and that cannot be saved goes into the trash, and comes back.
 func TestUntrackedFileGoesToTheTrash(t *testing.T) {
 	each(t, func(s *stage) {
 		s.install("user")
 		draft := filepath.Join(s.Project, "draft of a letter.txt")
 		s.must(os.WriteFile(draft, []byte("dear Kim\n"), 0o644))
-		run := s.prompt(Script{Shell("rm -f 'draft of a letter.txt' && echo gone > mark")})
+		run := s.prompt(Script{Shell("rm -f 'draft of a letter.txt' & wait; echo gone > mark")})
 		s.want("project/draft of a letter.txt", false)
 		s.want("project/mark", true)
-		s.wantRewritten(call(1, 1), "rm -f 'draft of a letter.txt' && echo gone > mark",
-			s.reviewer+" trash --ignore-missing 'draft of a letter.txt' && echo gone > mark")
+		s.wantRewritten(call(1, 1), "rm -f 'draft of a letter.txt' & wait; echo gone > mark",
+			s.reviewer+" trash --ignore-missing 'draft of a letter.txt' & wait; echo gone > mark")
 		s.wantTold(run, " trash ")
 		s.ok("trash", "--restore", draft)
 		if got, err := os.ReadFile(draft); string(got) != "dear Kim\n" {

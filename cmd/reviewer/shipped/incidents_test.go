@@ -199,7 +199,7 @@ const incidentsHead = `# Incidents
 Real incidents of coding agents, reproduced in
 [bundles/default/cases/incidents](../bundles/default/cases/incidents): the request, what the agent
 read, what failed, and the call that did the harm. The policy stops each of them at that call or
-earlier. Each has a twin, the same work done without harm, in which no call is blocked or asked about.
+earlier, or saves what it destroys. Each has a twin, the same work done without harm, in which no call is blocked or asked about.
 
     reviewer policy test bundles/default/cases/incidents
 

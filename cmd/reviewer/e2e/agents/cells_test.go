@@ -45,11 +45,11 @@ func answers() []Cell {
 		{Name: "allow", What: "policy allows", Want: Ran, Command: "echo hi > mark", Decision: "allow"},
 		{Name: "deny", What: "policy blocks", Want: Told, Denial: true, Decision: "block"},
 		{Name: "rewrite", What: "policy rewrites: a deletion becomes a move to the trash", Want: Rewritten, Denial: true,
-			Prepare: "echo dear Kim > draft.txt", Command: "rm draft.txt && echo hi > mark", Decision: "modify"},
+			Prepare: "echo dear Kim > draft.txt", Command: "rm draft.txt & wait; echo hi > mark", Decision: "modify"}, // in the background: it is not saved
 		{Name: "ask", What: "policy asks, and nobody is there to answer", Want: Told, Denial: true,
 			Prepare: "git branch spare", Command: "git branch -D spare && echo hi > mark", Decision: "ask block"},
 		{Name: "context", What: "policy warns", Want: Informed,
-			Command: "git fetch; echo hi > mark", Decision: "warn"},
+			Prepare: "echo SHOP=1 > .env", Command: "cat .env; echo hi > mark", Decision: "warn"},
 		{Name: stopCell, What: "a person stops the session before the call", Want: Ended, Denial: true, Command: "echo hi > mark", Decision: "block"},
 		{Name: deadlineCell, What: "the review takes longer than reviewer's own deadline", Want: Blocked, Denial: true,
 			Command: "echo hi > mark", StandIn: elapsedVariable + `=65000 exec "$REAL" "$@"`},
