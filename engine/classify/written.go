@@ -446,7 +446,7 @@ func loads(r *toolReader, a *engine.Action) []string {
 	l := loader{set: r.in.Rows, runners: pairsOf(r.in.Rows, "code.runners"), found: map[string]bool{}}
 	starts := map[int]bool{}
 	for i := range a.Effects {
-		if e := &a.Effects[i]; e.Kind == engine.EffectProcess && e.Verb == "exec" && e.Target != "source" && e.Target != "." { // these run what they name
+		if e := &a.Effects[i]; e.Kind == engine.EffectProcess && e.Verb == "exec" && e.Target != "source" && e.Target != "." {
 			starts[e.Command] = true
 		}
 	}
