@@ -75,7 +75,7 @@ func TestUntrackedFileIsSaved(t *testing.T) {
 		s.want("project/draft.txt", false)
 		s.want("project/mark", true)
 		s.wantTold(run, "reviewer saved what this call destroys (./draft.txt)")
-		if out := s.ok("checkpoint", "list", "--all"); !strings.Contains(out, "saved what it destroys") {
+		if out := s.ok("checkpoint", "list", "--all", "--home", s.state); !strings.Contains(out, "saved what it destroys") {
 			s.t.Errorf("the checkpoints are\n%s", out)
 		}
 		s.wantChain()
