@@ -20,8 +20,8 @@ type Code struct {
 	// by itself, or that the file did not have before; signals of that text; and whether part of it could not
 	// be understood.
 	Added        []Effect `json:"added,omitempty"`
-	AddedSignals []Signal `json:"added_signals,omitempty"`
-	AddedUnread  bool     `json:"added_unread,omitempty"`
+	AddedSignals []Signal `json:"added_signals,omitempty"` // signals of the code that the text adds
+	AddedUnread  bool     `json:"added_unread,omitempty"`  // a part of what the text adds could not be read
 }
 
 // CodeNamed is the entry in Action.Loads for programs that run any file they are
