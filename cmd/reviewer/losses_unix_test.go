@@ -166,10 +166,8 @@ func newLossProject(t *testing.T, policy *review.Policy) *lossProject {
 
 // lossCommand is a program that knows nothing of the person who runs the tests.
 func lossCommand(t *testing.T, dir, name string, args ...string) *exec.Cmd {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir = dir
 	home := filepath.Join(filepath.Dir(dir), "home")
 	cmd.Env = []string{"PATH=" + atStart.path, "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8", "TERM=dumb", "EDITOR=true", "TMPDIR=" + filepath.Dir(dir), "REVIEWER_HOME=" + filepath.Join(filepath.Dir(dir), "state")}
 	return cmd

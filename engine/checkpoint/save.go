@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"path"
@@ -41,7 +40,7 @@ const day = 24 * 60 * 60 * 1000 // milliseconds
 // saving is a save on its way.
 type saving struct {
 	*Save
-	must   map[string]bool // paths whose contents have to be stored; false: as far as the bounds of checkpoints go, else the save fails
+	must   map[string]bool // paths whose contents have to be stored: true: whatever the bounds of checkpoints, false: if they are within them
 	saved  Saved
 	failed string // why the targets cannot be saved; empty: they can
 }
@@ -122,20 +121,15 @@ func (g *saving) within(what string, n, limit int64) {
 
 // target adds the files of a target.
 func (g *saving) target(t *Target, w *scanner) {
-	found := 0
-	if t.Path != "" {
+	found := false
+	if t.Path != "" && t.Pattern == "" {
 		i := w.tree.find(t.Path)
 		if i == nil {
 			g.fail("%s was not found", t.Path)
 			return
 		}
-		if t.Pattern == "" {
-			g.entry(t, i)
-		}
-		found = 1
-	}
-	if t.Pattern != "" {
-		found = 0
+		g.entry(t, i)
+		found = true
 	}
 	if t.Below || t.Pattern != "" {
 		for _, dir := range w.tree.folders() {
@@ -145,7 +139,7 @@ func (g *saving) target(t *Target, w *scanner) {
 			for n := range w.tree[dir] {
 				if i := &w.tree[dir][n]; t.matches(i.Path) {
 					g.entry(t, i)
-					found++
+					found = true
 				}
 			}
 		}
@@ -155,7 +149,7 @@ func (g *saving) target(t *Target, w *scanner) {
 			}
 		}
 	}
-	if found == 0 && !t.Unignored {
+	if !found && !t.Unignored {
 		g.fail("nothing of that name was found")
 	}
 	for _, repository := range w.git {
@@ -236,14 +230,12 @@ func (s *Store) beyond(t tree) map[string]bool {
 }
 
 // check fails a save if the contents of a file are not stored after all.
-func (g *saving) check(ctx context.Context, t tree) {
+func (g *saving) check(t tree) {
 	if g == nil {
 		return
 	}
 	for _, p := range slices.Sorted(maps.Keys(g.must)) {
 		switch i := t.find(p); {
-		case ctx.Err() != nil:
-			g.fail("there was no time to read all of it")
 		case i == nil:
 			g.fail("%s was not found", p)
 		case i.Kind == LeftOut:

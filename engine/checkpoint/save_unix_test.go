@@ -93,9 +93,7 @@ func TestNotSaved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorkspace(t, map[string]string{"data/a": "1", "data/b": "2", "pipes/a": "3", "clone/.git/HEAD": "ref", "clone/a": "4"})
 			for _, pipe := range []string{"pipe", "pipes/pipe"} {
-				if err := syscall.Mkfifo(w.path(pipe), 0o600); err != nil {
-					t.Skip("no pipes here")
-				}
+				w.must(syscall.Mkfifo(w.path(pipe), 0o600))
 			}
 			if first := w.save(saveOf(Target{Path: "data/a"})); first.Unsaved != "" {
 				t.Fatal(first.Unsaved)

@@ -91,7 +91,7 @@ func (s *Store) take(ctx context.Context, r Request) (*Taken, tree, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	saving.check(limited, w.tree)
+	saving.check(w.tree)
 	w.tree.group()
 	if s.interrupted() != nil && r.When != AfterRestore {
 		r.By = ByReviewer // a restore was cut off: what it did is nobody else's change

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/act"
 )
 
-// pretended is a act.Files without files: every call changes something, and every
+// pretended is an act.Files without files: every call changes something, and every
 // rollback succeeds.
 type pretended struct{ n int }
 
@@ -34,7 +34,7 @@ func wouldKeep(s *act.SaveOf) *engine.Saved {
 	return &engine.Saved{Until: s.Until}
 }
 
-// saved is a act.Files without files and checkpoints: only what a call destroys is taken to be saved.
+// saved is an act.Files without files and checkpoints: only what a call destroys is taken to be saved.
 type saved struct{}
 
 // Checkpoint implements act.Files.

@@ -120,6 +120,9 @@ func (g page) verdict(x *explanation) {
 	case x.Answer != d.Decision:
 		g.row("answered", fmt.Sprintf("%s, since it could not run in a safer form", x.Answer))
 	}
+	if d.Obliges(engine.ObligationSave) && d.Otherwise != nil {
+		g.row("saved first", fmt.Sprintf("the files that it destroys; if that fails, the answer is %s", d.Otherwise.Effect))
+	}
 	if d.Intervention != nil {
 		g.row("intervention", made(d.Intervention))
 	}

@@ -118,7 +118,7 @@ func (r *statementReader) questions(clauses []clause, asks bool) bool {
 }
 
 // beforeQuestion returns how many clauses there are before a change of the subject and a question about that: "delete a.go, and
-// make is slow, is spotlight indexing it?" Both have a word of their own, and no act. 0: there is no such question.
+// make is slow, is spotlight indexing it?" Both have a word of their own, and no act. It returns 0 for any other sentence.
 func (r *statementReader) beforeQuestion(clauses []clause) int {
 	n := len(clauses)
 	if n < 3 {
