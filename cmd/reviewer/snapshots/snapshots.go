@@ -121,11 +121,7 @@ func saveOf(root string, s *act.SaveOf) *checkpoint.Save {
 	save := &checkpoint.Save{MaxFiles: int(s.MaxFiles), MaxBytes: s.MaxBytes, DayFiles: int(s.DayFiles), DayBytes: s.DayBytes, Until: s.Until}
 	for _, t := range s.Targets {
 		p := filepath.FromSlash(t.Path)
-		p = filepath.Join(realPath(filepath.Dir(p)), filepath.Base(p))
-		if rel, err := filepath.Rel(root, p); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			p = rel
-		}
-		if p = filepath.ToSlash(p); p == "." {
+		if p = inStore(root, filepath.Join(realPath(filepath.Dir(p)), filepath.Base(p))); p == "." {
 			p = ""
 		}
 		save.Targets = append(save.Targets, checkpoint.Target{Path: p, Below: t.Below, Pattern: t.Pattern, Unignored: t.Unignored})
@@ -189,10 +185,7 @@ func isFolder(e *checkpoint.Entry) bool { return e != nil && e.Kind == checkpoin
 func relative(root, cwd string, paths []string) []string {
 	var list []string
 	add := func(p string) {
-		if rel, err := filepath.Rel(root, p); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			p = rel
-		}
-		if p = filepath.ToSlash(p); p != "." && !slices.Contains(list, p) {
+		if p = inStore(root, p); p != "." && !slices.Contains(list, p) {
 			list = append(list, p)
 		}
 	}
@@ -205,6 +198,14 @@ func relative(root, cwd string, paths []string) []string {
 		add(realPath(p))
 	}
 	return list
+}
+
+// inStore returns a path as a store has it: under the workspace relative to it, else absolute.
+func inStore(root, p string) string {
+	if rel, err := filepath.Rel(root, p); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		p = rel
+	}
+	return filepath.ToSlash(p)
 }
 
 // realPath resolves the symbolic links of a path, which need not exist yet.
