@@ -82,12 +82,32 @@ func TestUnsavedCall(t *testing.T) {
 	}
 }
 
+// A decision that wants a save but names no effect of the action, or one that is not there, saves
+// nothing: the call gets the answer for that case.
+func TestSaveOfNothing(t *testing.T) {
+	for _, saves := range [][]int64{nil, {2}, {-1}, {1, 2}} {
+		r, l, s := saving(t, engine.Ask)
+		p, _ := r.Policy("")
+		d := say(engine.Allow)
+		d.Obligations, d.Saves = []string{engine.ObligationSave}, saves
+		d.Otherwise = &engine.Fallback{Effect: engine.Ask, Text: "not saved: {why}"}
+		p.Decider = always(d)
+		a := answered(t, r, event(engine.PhasePre, "c1"))
+		if a.Effect != engine.Ask || a.Text != "not saved: the policy names nothing that could be saved" {
+			t.Errorf("%v: answered %+v", saves, a)
+		}
+		if len(s.asked) != 0 || l.last().Act.Checkpoint.Failure == "" {
+			t.Errorf("%v: asked for %v, recorded %+v", saves, s.asked, l.last().Act.Checkpoint)
+		}
+	}
+}
+
 // Without an answer for that case, the call does not run.
 func TestUnsavedWithoutAnAnswer(t *testing.T) {
 	r, _, s := saving(t, engine.Ask)
 	p, _ := r.Policy("")
 	d := say(engine.Allow)
-	d.Obligations = []string{engine.ObligationSave}
+	d.Obligations, d.Saves = []string{engine.ObligationSave}, []int64{1}
 	p.Decider = always(d)
 	s.err = errors.New("disk full")
 	if a := answered(t, r, event(engine.PhasePre, "c1")); a.Effect != engine.Block || !strings.Contains(a.Text, "disk full") {

@@ -58,6 +58,8 @@ func (r *Reviewer) checkpoint(ctx context.Context, h *handling, d duty) *engine.
 	switch {
 	case r.Services.Files == nil:
 		err = errors.New("this reviewer stores no files")
+	case d.Kind == review.Save && len(c.Save.Targets) == 0:
+		err = errors.New("the policy names nothing that could be saved")
 	case d.Kind == review.Save && d.Busy:
 		err = errors.New("another call of the session is running, and could change them in the meantime")
 	default:
@@ -165,13 +167,15 @@ func (h *handling) targets(d duty) string {
 	return strings.Join(names, ", ")
 }
 
-// destroyed lists the effects whose files a decision wants to be saved.
+// destroyed lists the effects whose files a decision wants to be saved. It is empty if one of
+// them is not an effect of the action: then it is unknown what to save.
 func destroyed(of *engine.Record) []*engine.Effect {
 	var list []*engine.Effect
 	for _, i := range of.Decision.Saves {
-		if i >= 0 && int(i) < len(of.Action.Effects) {
-			list = append(list, &of.Action.Effects[i])
+		if of.Action == nil || i < 0 || int(i) >= len(of.Action.Effects) {
+			return nil
 		}
+		list = append(list, &of.Action.Effects[i])
 	}
 	return list
 }
