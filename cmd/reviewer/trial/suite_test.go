@@ -94,18 +94,20 @@ func (s suiteTable) decide(t *testing.T, list []suiteCase, wrong func(suiteCase,
 	t.Log("\n" + s.String())
 }
 
-// stopped reports whether a call does not run as it was made.
-func stopped(v engine.Verdict) bool {
-	return v == engine.Block || v == engine.Ask || v == engine.Modify
+// stopped reports whether a call does not run as it was made, or only after what it would destroy
+// was saved.
+func stopped(d *engine.Decision) bool {
+	return d.Decision == engine.Block || d.Decision == engine.Ask || d.Decision == engine.Modify ||
+		d.Obliges(engine.ObligationSave)
 }
 
-// Whatever way a dangerous effect is hidden, the built-in policy stops it: every
-// third, and each with REVIEWER_EVERY=1 (`make fidelity`).
+// Whatever way a dangerous effect is hidden, the built-in policy stops it or saves first what would
+// be lost: every third, and each with REVIEWER_EVERY=1 (`make fidelity`).
 func TestEvasionsAreStopped(t *testing.T) {
 	table := suiteTable{}
 	list := sweep.Nth(suite(t, "evasions"), sweep.Some(3, 1))
 	sweep.Count(t, "evasions").Add(int64(len(list)))
-	table.decide(t, list, func(_ suiteCase, d *engine.Decision) bool { return !stopped(d.Decision) })
+	table.decide(t, list, func(_ suiteCase, d *engine.Decision) bool { return !stopped(d) })
 }
 
 // What only looks dangerous is never blocked, and a person is hardly ever asked.
@@ -167,7 +169,7 @@ func TestSameEffectThroughTools(t *testing.T) {
 		}
 	}
 	for i, d := range decisions(t, wiringtest.PolicyOf(t), events...) {
-		if !stopped(d.Decision) {
+		if !stopped(d) {
 			t.Errorf("%s: %s", names[i], d.Decision)
 		}
 	}
