@@ -35,7 +35,7 @@ type Rule struct {
 	// can use.
 	Decision string `json:"decision,omitempty" yaml:"decision"`
 	Harm     string `json:"harm,omitempty" yaml:"harm"`   // harm of the call; required where the decision is modify, ask or block
-	Limit    bool   `json:"limit,omitempty" yaml:"limit"` // the rule is a limit, which excludes calls whatever they do; its harm is closed
+	Limit    bool   `json:"limit,omitempty" yaml:"limit"` // the rule is a limit, which excludes calls whatever they do and counts towards no stop; its harm is closed or forbidden
 	// allow: where nobody can be asked, ask becomes a warning if all effects are known, in scope,
 	// reversible and local.
 	Unattended  string   `json:"unattended,omitempty" yaml:"unattended"`
@@ -152,7 +152,8 @@ func Enforcements() []string { return []string{"observe", "warn", "enforce"} }
 // condition. A rule in Rego may have more: its policy fills them in.
 func MessageFields() []string {
 	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted", "details",
-		"deletes", "deletion", "deletions", "said", "act", "deleted_outside", "guarded", "written", "limits", "tokens", "seconds", "late", "late_reason"}
+		"deletes", "deletion", "deletions", "said", "act", "deleted_outside", "guarded", "written", "limits", "tokens", "seconds", "late",
+		"late_reason", "instruction", "instructed"}
 }
 
 // Conditional reports whether the row has a condition of its own. Without one

@@ -79,6 +79,8 @@ type Event struct {
 	Terminals *Terminals
 
 	Usage *Usage // of tokens, where the caller knows it
+
+	Instructions bool // the instruction files of the workspace are to be read; with PhaseStart
 }
 
 // Rows is what a policy's rows say about programs, for a Classifier to read.
@@ -138,6 +140,7 @@ type EventFacts struct {
 	Prompt   *ContentFacts  `json:"prompt,omitempty"`    // facts about the prompt's text, which itself is not stored
 	Goal     *Goal          `json:"goal,omitempty"`      // what the prompt asks for, or the answer to a question of the client's
 	Asked    *Asked         `json:"asked,omitempty"`     // question or plan that the client put before the person
+	Standing *Standing      `json:"standing,omitempty"`  // what instruction files forbid; when a session starts only
 	Result   *ResultFacts   `json:"result,omitempty"`    // result of the call; phase post only
 	Says     *LastMessage   `json:"says,omitempty"`      // what the agent's last message claims; phase stop only
 	Usage    *Usage         `json:"usage,omitempty"`     // tokens since the previous event, if the agent's own record has them

@@ -48,6 +48,16 @@ func (g *Goal) Forbids() *Goal {
 	return &Goal{Statements: said, Constraints: list}
 }
 
+// Standing is what the instruction files of a workspace and of the person forbid, such as CLAUDE.md: read when a session
+// starts, and never a permission.
+type Standing struct {
+	MAC        string      `json:"mac"`                  // keyed digest of the files: equal while none of them changes
+	Statements []Statement `json:"statements,omitempty"` // prohibitions, in the order of files and lines
+}
+
+// MaxStanding is the number of prohibitions that are kept of all instruction files.
+const MaxStanding = 24
+
 // Intent is a kind of work that a person asks for.
 type Intent string
 
@@ -108,6 +118,7 @@ type Statement struct {
 	Until   string        `json:"until,omitempty"`   // how long it holds: asked, said, other, session; absent: until it is revoked, a permission for one act
 	Never   bool          `json:"never,omitempty"`   // only words that name the act take it back
 	Refers  bool          `json:"refers,omitempty"`  // its object is what was named last, such as "it"
+	From    string        `json:"from,omitempty"`    // file and line that it was read from; absent: a prompt
 	Text    string        `json:"text,omitempty"`    // the sentence, masked and shortened; absent: it is not kept
 }
 

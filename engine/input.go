@@ -262,6 +262,7 @@ type StatementFacts struct {
 	Until   string        `json:"until,omitempty"`   // how long it holds: asked, said, other, session; absent: until it is revoked, a permission for one act
 	Never   bool          `json:"never,omitempty"`   // only words that name the act take it back
 	Text    string        `json:"text,omitempty"`    // the sentence, masked and shortened; absent: it is not kept
+	From    string        `json:"from,omitempty"`    // file and line that it was read from; absent: a prompt
 	Prompt  int64         `json:"prompt"`            // number of the prompt that says so, in the session
 	Touched bool          `json:"touched"`           // the action concerns one of the objects; true without objects
 	Changes bool          `json:"changes"`           // the action changes, deletes or sends one of the objects; anything, without objects

@@ -17,8 +17,16 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *handling) (eng
 		if err := t.Append(r.opening(rec, h)); err != nil {
 			return engine.Answer{}, err
 		}
+		if h.standing != nil {
+			if err := t.Append(h.standing); err != nil {
+				return engine.Answer{}, err
+			}
+		}
 	} else if pinned := t.History.Workspace; pinned != "" && pinned != r.mask(h.workspace) && pinned != h.workspace {
 		return engine.Answer{}, errWorkspaceChanged
+	}
+	if s := rec.Event.Standing; s != nil && t.History.Knows(s) {
+		rec.Event.Standing = nil
 	}
 	if err := r.clients().follow(t, h.event.Client); err != nil {
 		return engine.Answer{}, err

@@ -34,6 +34,20 @@ func (r *Reviewer) classify(ctx context.Context, e engine.Event, workspace strin
 	return engine.NewRecord(e, facts, t), nil
 }
 
+// instructionsRead is the value of the setting instructions.mode with which instruction files are read.
+const instructionsRead = "read"
+
+// standing reads the instruction files for a session that begins with another event than its start. Nil: there are none.
+func (r *Reviewer) standing(ctx context.Context, h *handling) *engine.Record {
+	e := engine.Event{Phase: engine.PhaseStart, Name: "instructions", Harness: h.event.Harness, Session: h.event.Session, CWD: h.event.CWD,
+		Time: h.event.Time, Redact: h.event.Redact, Rows: h.event.Rows, Instructions: true}
+	rec, err := r.classify(ctx, e, h.workspace, h.policy)
+	if err != nil || rec.Event.Standing == nil {
+		return nil
+	}
+	return rec
+}
+
 // facts classifies an event and adds what the policy's detectors find in it.
 func (r *Reviewer) facts(ctx context.Context, e engine.Event, workspace string, p *review.Policy) (engine.Facts, error) {
 	f, err := r.Classifier.Classify(ctx, e, workspace)

@@ -83,6 +83,11 @@ func (r *Reviewer) understand(ctx context.Context, e engine.Event) (*handling, e
 		return nil, err
 	}
 	h.event = read(e, h.policy)
+	if h.policy != nil && h.policy.Settings.Instructions.Mode == instructionsRead {
+		if h.event.Instructions = e.Phase == engine.PhaseStart; !h.event.Instructions && e.Began == 0 {
+			h.standing = r.standing(ctx, h)
+		}
+	}
 	h.rec, h.failure = r.classify(ctx, h.event, h.workspace, h.policy)
 	if h.failure == nil && unloaded != nil && e.Phase.Reviewed() {
 		h.failure = fmt.Errorf("load policy: %w", unloaded)

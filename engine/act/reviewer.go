@@ -84,7 +84,8 @@ type handling struct {
 	workspace string
 	policy    *review.Policy
 	rec       *engine.Record
-	failure   error // why the event cannot be reviewed
+	standing  *engine.Record // what instruction files forbid, of a session that does not begin with its start; nil: nothing
+	failure   error          // why the event cannot be reviewed
 	duties    []duty
 	// early makes the review of a call that is answered before it; nil: the review precedes the answer.
 	early func(context.Context) (engine.Decision, error)

@@ -44,6 +44,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/prompt"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+	"github.com/agent-reviewer/reviewer/engine/classify/standing"
 )
 
 // Version is raised manually when the facts of some event change, so that replays can
@@ -79,6 +80,11 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 		f := m.ContentOf(e.Prompt)
 		facts.Event.Prompt = &f
 		facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session), workspace, c.existing(workspace))
+	case engine.PhaseStart:
+		if e.Instructions {
+			reader := standing.Reader{World: c.World, Rows: c.rowsOf(e), Masker: m, Workspace: workspace, Harness: e.Harness}
+			facts.Event.Standing = standing.Facts(reader.Files(), c.MAC)
+		}
 	case engine.PhaseOther:
 		if e.Unverified != "" && e.Prompt != "" {
 			f := m.ContentOf(e.Prompt)

@@ -160,11 +160,11 @@ func (b *bin) size() int {
 }
 
 func (s *goalState) size() int {
-	n := 60 + listSize(s.Names) + len(s.Words) + listSize(s.Scope) + listSize(s.Mentions)
+	n := 90 + listSize(s.Names) + len(s.Words) + listSize(s.Scope) + listSize(s.Mentions)
 	for _, i := range s.Intents {
 		n += len(i) + 3
 	}
-	for _, list := range [][]heldStatement{s.Forbidden, s.Permitted, s.Lifted} {
+	for _, list := range [][]heldStatement{s.Forbidden, s.Standing, s.Permitted, s.Lifted} {
 		n += sum(list, (*heldStatement).size)
 	}
 	if q := s.Asked; q != nil {
@@ -178,7 +178,7 @@ func (s *goalState) size() int {
 }
 
 func (s *heldStatement) size() int {
-	n := 70 + len(s.Kind) + len(s.Act) + text(s.Until) + engine.JSONLen(s.Text) + digits(s.Prompt) + number(s.Used)
+	n := 70 + len(s.Kind) + len(s.Act) + text(s.Until) + engine.JSONLen(s.Text) + text(s.From) + digits(s.Prompt) + number(s.Used)
 	for _, o := range s.Objects {
 		n += engine.JSONLen(o) + 3
 	}

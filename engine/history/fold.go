@@ -48,6 +48,7 @@ func (h *State) Append(r *engine.Record) {
 func (h *State) foldNote(r *engine.Record) {
 	if r.Event != nil {
 		h.forbid(r.Event.Goal)
+		h.foldStanding(r.Event.Standing)
 	}
 	switch r.Phase {
 	case engine.PhaseEnd:

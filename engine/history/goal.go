@@ -226,6 +226,10 @@ func (h *State) expireWords() {
 		g.Forbidden[i].Later = nil
 	}
 	for _, s := range g.Lifted {
+		if s.From != "" {
+			g.Standing = append(g.Standing, s)
+			continue
+		}
 		g.forbid(s)
 	}
 	g.Lifted, g.Permitted, g.Asked = nil, nil, nil
@@ -364,13 +368,14 @@ func (s *goalState) hold(n heldStatement) {
 // lift ends what was forbidden of an act. Who agrees to go on lifts what made the work wait, unless
 // it was forbidden with "never".
 func (s *goalState) lift(n engine.Statement) {
-	s.Forbidden = slices.DeleteFunc(s.Forbidden, func(f heldStatement) bool {
+	lift := func(f heldStatement) bool {
 		lifted := lifts(&f, n)
 		if lifted {
 			s.Lifted = keepLast(append(s.Lifted, f), maxLifted)
 		}
 		return lifted
-	})
+	}
+	s.Forbidden, s.Standing = slices.DeleteFunc(s.Forbidden, lift), slices.DeleteFunc(s.Standing, lift)
 }
 
 // lifts reports whether a statement that lifts something ends a prohibition.
@@ -390,7 +395,8 @@ func within(objects, list []string) bool {
 
 // drop ends one prohibition.
 func (s *goalState) drop(n engine.Statement) {
-	s.Forbidden = slices.DeleteFunc(s.Forbidden, func(f heldStatement) bool { return f.Same(n) })
+	same := func(f heldStatement) bool { return f.Same(n) }
+	s.Forbidden, s.Standing = slices.DeleteFunc(s.Forbidden, same), slices.DeleteFunc(s.Standing, same)
 }
 
 func overlap(a, b []string) bool {
@@ -427,7 +433,7 @@ type Said struct {
 // Prohibitions lists what people forbade, as far as it holds.
 func (s *goalState) Prohibitions() []engine.Statement {
 	var list []engine.Statement
-	for _, held := range s.Forbidden {
+	for _, held := range slices.Concat(s.Standing, s.Forbidden) {
 		list = append(list, held.Statement)
 	}
 	return list
@@ -436,7 +442,7 @@ func (s *goalState) Prohibitions() []engine.Statement {
 // Statements lists what people forbade, ordered and permitted, as far as it holds.
 func (s *goalState) Statements() []Said {
 	list := []Said{}
-	for _, held := range slices.Concat(s.Forbidden, s.Permitted) {
+	for _, held := range slices.Concat(s.Standing, s.Forbidden, s.Permitted) {
 		if held.Used == 0 {
 			list = append(list, Said{held.Prompt, held.Statement})
 		}
@@ -447,12 +453,12 @@ func (s *goalState) Statements() []Said {
 // statements compares an action with what people said.
 func (s *goalState) statements(a *engine.Action) []engine.StatementFacts {
 	list := []engine.StatementFacts{}
-	for _, held := range slices.Concat(s.Forbidden, s.Permitted) {
+	for _, held := range slices.Concat(s.Standing, s.Forbidden, s.Permitted) {
 		if held.Used > 0 {
 			continue
 		}
 		f := engine.StatementFacts{Kind: held.Kind, Act: held.Act, Objects: held.Objects, Until: held.Until, Never: held.Never,
-			Text: held.Text, Prompt: held.Prompt, Later: orEmpty(held.Later)}
+			Text: held.Text, From: held.From, Prompt: held.Prompt, Later: orEmpty(held.Later)}
 		f.Changes, f.Touched, f.Beyond = relation(&held.Statement, a)
 		list = append(list, f)
 	}

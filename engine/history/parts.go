@@ -35,10 +35,13 @@ type goalState struct {
 	Words     string          `json:"w,omitempty"` // 8 digits each, most recent last
 	Mentions  []string        `json:"m,omitempty"` // digests of names in prompts that ask for work, most recent last
 	Forbidden []heldStatement `json:"f,omitempty"` // most recent last
+	Standing  []heldStatement `json:"t,omitempty"` // what instruction files forbid, in their order
 	Permitted []heldStatement `json:"p,omitempty"` // ordered or permitted; most recent last
 	Lifted    []heldStatement `json:"l,omitempty"` // most recent last
 	Scope     []string        `json:"s,omitempty"` // paths that a person added by hand
 	Asked     *askedEntry     `json:"q,omitempty"` // what the client asked last, until the next prompt
+
+	StandingMAC string `json:"tm,omitempty"` // digest of the instruction files when they were read last
 }
 
 // askedEntry is a question or a plan that the client put before the person.

@@ -11,6 +11,7 @@ type Settings struct {
 	Grants          Grants            `json:"grants"`
 	UnattendedModes []string          `json:"unattended_modes"`
 	Words           Words             `json:"words"`
+	Instructions    Instructions      `json:"instructions"`
 	Approvals       Approvals         `json:"approvals"`
 	Overrides       Overrides         `json:"overrides"`
 	Redact          Redact            `json:"redact"`
@@ -56,6 +57,11 @@ type GrantsClient struct {
 // Words is the setting words.
 type Words struct {
 	Headless string `json:"headless"`
+}
+
+// Instructions is the setting instructions.
+type Instructions struct {
+	Mode string `json:"mode"`
 }
 
 // Approvals is the setting approvals.

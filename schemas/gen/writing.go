@@ -215,6 +215,8 @@ func placeholders() []placeholder {
 		{"deleted", "first three targets that are deleted or moved away", "the call deletes something; else as {target}", "./data"},
 		{"late", "the call that was answered before its review (mode: async)", "session.late is present", "./go.sum"},
 		{"late_reason", "what the review found about that call", "session.late is present", "This edits a lock file, which only its package manager should write: ./go.sum"},
+		{"instruction", "file, line and sentence of the instruction file that forbids the call", "the call breaks what an instruction file forbids", "CLAUDE.md:12 says: \"Never commit.\""},
+		{"instructed", "what the call would do, in words for the act", "as {instruction}", "commit"},
 		{"guarded", "what concerns reviewer itself, at most three; also what is only read", "the call concerns reviewer; else as {target}", "~/.local/state/reviewer/key"},
 		{"deleted_outside", "those of {deleted} that are outside the workspace", "the call deletes something outside; else as {deleted}", "/etc/app.conf"},
 		{"deletes", "what happens to {deleted}", "always: moves away if it is only moved, else deletes", "deletes"},

@@ -12,7 +12,15 @@ import data.reviewer.scores
 # METADATA
 # title: Prohibitions that the call breaks
 # description: The latest comes first.
-broken := [s | some s in _latest_first; _breaks(s)] if {
+broken := [s | some s in _latest_first; not s.from; _breaks(s)] if {
+	"constrained" in input.facts
+	input.phase == "pre"
+} else := []
+
+# METADATA
+# title: Prohibitions of instruction files that the call breaks
+# description: In the order of the files and lines.
+broken_in_files := [s | some s in input.goal.statements; s.from; s.kind == "forbids"; _breaks(s)] if {
 	"constrained" in input.facts
 	input.phase == "pre"
 } else := []
@@ -214,6 +222,12 @@ _number(s) := [sprintf("(prompt %d)", [s.prompt])] if {
 } else := []
 
 # METADATA
+# title: A sentence of an instruction file, as a denial quotes it
+quote_of_file(s) := sprintf("%s says: \"%s\"", [s.from, _short(s.text)]) if {
+	s.text
+} else := sprintf("%s says so", [s.from])
+
+# METADATA
 # title: The act of a statement, in words
 named(s) := object.get(data.reviewer.goals.names, s.act, s.act)
 
@@ -331,6 +345,14 @@ does(s) if {
 }
 
 does(s) if {
+	s.act == "command"
+	some object in s.objects
+	some i, c in input.action.commands
+	_is_command(c, split(object, " "))
+	_acting(i)
+}
+
+does(s) if {
 	_acts(s.act)
 	_about(s)
 }
@@ -338,6 +360,13 @@ does(s) if {
 does(s) if {
 	_acts(s.act)
 	_unclear(s)
+}
+
+# A command as a text writes it: the program, and all of its words.
+_is_command(c, words) if {
+	c.name == words[0]
+	own := split(effects.line(c), " ")
+	every word in array.slice(words, 1, count(words)) { word in own }
 }
 
 # A prohibition for one branch, and a command that does not name a branch.

@@ -528,7 +528,7 @@ _progress := texts.progress if {
 # What the call breaks comes first.
 _said := array.concat(
 	[_words(s) | some s in said.broken],
-	[_words(s) | some s in input.goal.statements; s.kind == "forbids"; not s in said.broken],
+	[_words(s) | some s in input.goal.statements; s.kind == "forbids"; not s.from; not s in said.broken],
 )
 
 # In the person's own words, where they are kept. The latest prompt is quoted as the request.

@@ -324,7 +324,7 @@ _part(form, value, otherwise) := array.concat([trim_space(part) | some part in r
 # With values of at most this length, no message of a built-in rule exceeds 500 characters.
 # What was found is a sentence of the policy's own.
 _longest(name) := 200 if {
-	name in {"{details}", "{said}"}
+	name in {"{details}", "{said}", "{instruction}"}
 } else := 100
 
 default _rule := "matrix"
@@ -379,6 +379,8 @@ _facts := {
 	"{place}": _place,
 	"{said}": _said,
 	"{act}": _act,
+	"{instruction}": _instruction,
+	"{instructed}": _instructed,
 	"{late}": object.get(input.session, ["late", "call"], ""),
 	"{late_reason}": object.get(input.session, ["late", "reason"], ""),
 	"{written}": concat("; ", [sprintf("%s (%s)", [w.path, _objections(w)]) | some w in execution.objectionable_code]),
@@ -392,6 +394,20 @@ _objections(w) := concat(", ", [lower(object.get(data.reviewer.catalog, [id, "ti
 default _said := "The user said so"
 
 _said := said.quote(said.broken[0]) if said.broken != []
+
+# One that denies the call comes before one that asks.
+_of_file := array.concat(
+	[s | some s in said.broken_in_files; not said.asks(s)],
+	said.broken_in_files,
+)
+
+default _instruction := "An instruction file says so"
+
+_instruction := said.quote_of_file(_of_file[0]) if _of_file != []
+
+default _instructed := "do that"
+
+_instructed := said.named(_of_file[0]) if _of_file != []
 
 default _act := "do that"
 

@@ -208,6 +208,27 @@ func (w World) added(name string) int64 {
 	return info.ModTime().UnixMilli()
 }
 
+// Tracked lists the tracked files below a folder whose last part has a property, at most limit, in order. Nil: the folder is in no
+// repository that can be read.
+func (w World) Tracked(dir string, is func(base string) bool, limit int) []string {
+	if w.Lstat == nil || w.ReadFile == nil {
+		return nil
+	}
+	v := &gitView{world: w, repos: map[string]*repository{}}
+	r := v.repository(dir)
+	if r == nil || r.broken {
+		return nil
+	}
+	var list []string
+	for _, e := range r.entries {
+		p := Join(r.root, e.path)
+		if strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") && is(e.path[strings.LastIndexByte(e.path, '/')+1:]) && len(list) < limit {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 // state returns the git state of a file, or of everything in a directory: the state of what
 // would be hardest to recover. Empty: unknown, or in no repository.
 func (v *gitView) state(name string) string {

@@ -42,6 +42,46 @@ goal_ask_first if {
 }
 
 # METADATA
+# title: Something that an instruction file forbids
+# description: >-
+#   A file such as CLAUDE.md forbids this act, and the person or version control vouches for the file. An order or a
+#   permission of the person is for one act.
+# custom:
+#   severity: high
+#   decision: block
+#   harm: forbidden
+#   limit: true
+#   tags: [OWASP-ASI01, SOC2-CC6.1]
+#   message: "{instruction}, and this would {instructed}: {command}"
+#   remediation: do without it, or ask the user whether it applies here
+#   overridable: [organisation, user, project]
+instruction_forbidden if {
+	"constrained" in input.facts
+	some s in said.broken_in_files
+	not said.asks(s)
+}
+
+# METADATA
+# title: Something that an instruction file wants a question about
+# description: >-
+#   A file such as CLAUDE.md wants a question before this act, or forbids it although neither the person nor version
+#   control vouches for the file.
+# custom:
+#   severity: medium
+#   decision: ask
+#   harm: forbidden
+#   limit: true
+#   tags: [OWASP-ASI01, SOC2-CC6.1]
+#   message: "{instruction}; this would {instructed}, so the user has to agree: {command}"
+#   remediation: say what you would do, and wait for the user's answer
+#   overridable: [organisation, user, project]
+instruction_asks if {
+	"constrained" in input.facts
+	some s in said.broken_in_files
+	said.asks(s)
+}
+
+# METADATA
 # title: Action far beyond the request
 # description: >-
 #   The user asked to look, explain, fix or test, but this deletes a resource, empties a

@@ -1,0 +1,91 @@
+package prompt
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+)
+
+// instructionFile is a file of testdata/instructions.txt.
+type instructionFile struct {
+	text string
+	want []string // by line: what is read; empty: nothing
+}
+
+func instructionFiles(t *testing.T) []instructionFile {
+	raw, err := os.ReadFile("testdata/instructions.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []instructionFile
+	for line := range strings.Lines(string(raw)) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "@ ") {
+			list = append(list, instructionFile{})
+			continue
+		}
+		if len(list) == 0 {
+			continue
+		}
+		text, want, found := strings.Cut(line, " | ")
+		if !found || strings.HasPrefix(line, "|") {
+			text, want = line, ""
+		}
+		f := &list[len(list)-1]
+		f.text, f.want = f.text+text+"\n", append(f.want, strings.TrimSpace(want))
+	}
+	return list
+}
+
+func said(list []engine.Statement) string {
+	var all []string
+	for _, s := range list {
+		text := strings.Join(append([]string{s.Act}, s.Objects...), " ")
+		if s.Until != "" {
+			text += ", until " + s.Until
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "; ")
+}
+
+// What instruction files forbid is read line by line. Nothing else is, and nothing is a permission.
+func TestInstructions(t *testing.T) {
+	m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
+	var held, silent share
+	for n, f := range instructionFiles(t) {
+		got := make([]string, len(f.want))
+		for _, s := range InstructionsOf(classifytest.Rows(), m, f.text, func(s string) bool { return slices.Contains(here, s) }) {
+			for _, st := range s.Statements {
+				if st.Kind != engine.Forbids {
+					t.Errorf("%q: %s is no prohibition", s.Text, st.Kind)
+				}
+			}
+			if text := said(s.Statements); text != "" {
+				got[s.Line-1] = strings.TrimPrefix(got[s.Line-1]+"; "+text, "; ")
+			}
+		}
+		lines := strings.Split(f.text, "\n")
+		for i, want := range f.want {
+			right := got[i] == want
+			if want == "" {
+				silent.count(right)
+			} else {
+				held.count(right)
+			}
+			if !right {
+				t.Log(fmt.Sprintf("file %d: %q: read %q, want %q", n+1, lines[i], got[i], want))
+			}
+		}
+	}
+	if held.right*100 < 90*held.all || silent.right*100 < 99*silent.all {
+		t.Error("too few are read rightly")
+	}
+	t.Logf("read rightly: %d of %d prohibitions; %d of %d other lines", held.right, held.all, silent.right, silent.all)
+}
