@@ -184,7 +184,8 @@ func (e *Effective) checkHarm(l *Bundle, r Rule) []*engine.Problem {
 			"rule %s names a harm, but only a rule whose decision is warn, modify, ask or block may have one", r.ID)}
 	case r.Limit && now != "" && now != engine.HarmClosed && now != engine.HarmForbidden:
 		return []*engine.Problem{problem(r.at("limit").in(l.Layer), "rule.harm",
-			"rule %s is a limit, which excludes calls whatever they do, but names the harm %s; write harm: closed, harm: forbidden, or remove limit", r.ID, r.Harm)}
+			"rule %s is a limit, which excludes calls whatever they do, but names the harm %s; write harm: closed or forbidden, or remove limit",
+			r.ID, r.Harm)}
 	case now != r.Harm:
 		write := now
 		if r.Harm == engine.HarmLimit && !r.Limit {

@@ -56,7 +56,7 @@ type Standing struct {
 }
 
 // MaxStanding is the number of prohibitions that are kept of all instruction files.
-const MaxStanding = 24
+const MaxStanding = 18
 
 // Intent is a kind of work that a person asks for.
 type Intent string

@@ -82,8 +82,7 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 		facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session), workspace, c.existing(workspace))
 	case engine.PhaseStart:
 		if e.Instructions {
-			reader := standing.Reader{World: c.World, Rows: c.rowsOf(e), Masker: m, Workspace: workspace, Harness: e.Harness}
-			facts.Event.Standing = standing.Facts(reader.Files(), c.MAC)
+			facts.Event.Standing = standing.Facts(c.Instructions(e, workspace), c.MAC)
 		}
 	case engine.PhaseOther:
 		if e.Unverified != "" && e.Prompt != "" {

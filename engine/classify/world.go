@@ -8,6 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+	"github.com/agent-reviewer/reviewer/engine/classify/standing"
 )
 
 // Declarations of the packages below that callers need, so that they import one package only.
@@ -45,4 +46,14 @@ func HoldsCredentials(w System, workspace string, known engine.Rows) func(path s
 		class := resolver().Class(place.Slashes(path))
 		return class == engine.ClassCredential || class == engine.ClassEnvFile
 	}
+}
+
+// InstructionFile is an instruction file for agents; see [standing.File].
+type InstructionFile = standing.File
+
+// Instructions reads the instruction files that apply in a workspace for the agent of an event.
+func (c *Classifier) Instructions(e engine.Event, workspace string) []InstructionFile {
+	m := &mask.Masker{Mac: c.MAC, Personal: e.Redact, Formats: mask.FormatsOf(c.rowsOf(e), c.Secrets)}
+	r := standing.Reader{World: c.World, Rows: c.rowsOf(e), Masker: m, Workspace: workspace, Harness: e.Harness}
+	return r.Files()
 }

@@ -359,3 +359,14 @@ func (h *State) boundRings(bytes int) {
 		longest.Ring = longest.Ring[1:]
 	}
 }
+
+// maxClientText bounds each text about the process from which a session's events come, in bytes of JSON.
+const maxClientText = 300
+
+// boundClient returns a client as the state keeps it.
+func boundClient(c engine.Client) *engine.Client {
+	for _, text := range []*string{&c.Boot, &c.Program, &c.Spaces, &c.Missing} {
+		*text = engine.ClipJSON(*text, maxClientText)
+	}
+	return &c
+}

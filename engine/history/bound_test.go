@@ -69,6 +69,21 @@ func longPrompt(n int64, filler string) *engine.Record {
 	return &engine.Record{V: engine.FormatVersion, N: n, Kind: engine.KindPrompt, Phase: engine.PhasePrompt, Event: &engine.EventFacts{Goal: g}}
 }
 
+// longStart is what instruction files forbid in such a session.
+func longStart(n int64, filler string) *engine.Record {
+	s := &engine.Standing{MAC: fmt.Sprintf("%064x", n)}
+	filler = strings.ToValidUTF8(filler, "?") // as it is read from a log
+	for i := range 2 * engine.MaxStanding {
+		st := engine.Statement{Kind: engine.Forbids, Act: fmt.Sprintf("%d-%s", i, strings.Repeat(filler, 80)), Until: engine.UntilAsked, Never: true,
+			From: fmt.Sprintf("%s/CLAUDE.md:%d", strings.Repeat(filler, 80), i), Text: strings.Repeat(filler, 300)}
+		for o := range 8 {
+			st.Objects = append(st.Objects, fmt.Sprintf("%d-%d-%s", i, o, strings.Repeat(filler, 80)))
+		}
+		s.Statements = append(s.Statements, st)
+	}
+	return &engine.Record{V: engine.FormatVersion, N: n, Kind: engine.KindNote, Phase: engine.PhaseStart, Event: &engine.EventFacts{Standing: s}}
+}
+
 func failedPost(pre *engine.Record, n int64) *engine.Record {
 	post := *pre
 	post.N, post.Kind, post.Phase = n, engine.KindPost, engine.PhasePost
@@ -108,6 +123,7 @@ func TestStateFitsAKeyframe(t *testing.T) {
 			}
 			if n%10 == 0 {
 				h.Append(longPrompt(n+1, filler))
+				h.Append(longStart(n+1, filler))
 				h.Append(asWritten(t, &engine.Record{V: engine.FormatVersion, N: n + 1, Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlScope, Path: pre.Call}}))
 			}
 			if n%100 > 2 {
@@ -129,6 +145,7 @@ func TestStateFitsAKeyframe(t *testing.T) {
 			"fired": {len(h.Fired), maxFired}, "secret marks": {len(h.Marks[engine.LabelSecret]), hashDigits * maxMarks}, "names": {len(h.Goals.Names), maxNames},
 			"person's marks": {len(h.Marks[labelPerson]), hashDigits * maxMarks}, "words": {len(h.Goals.Words), hashDigits * maxWords},
 			"scope": {len(h.Goals.Scope), maxScope}, "prohibitions": {min(len(h.Goals.Forbidden), maxForbidden), maxForbidden},
+			"prohibitions of files": {len(h.Goals.Standing), engine.MaxStanding},
 		}
 		for what, n := range full {
 			if n[0] != n[1] {

@@ -7,10 +7,10 @@ import (
 )
 
 // maxStandingObjects bounds what a prohibition of a file names. It belongs to FoldVersion.
-const maxStandingObjects = 4
+const maxStandingObjects = 3
 
 // foldStanding records what instruction files forbid. What a file says that changed while the session runs wants a question:
-// the agent may have written it. It takes nothing back until the next session.
+// the agent may have written it. It revokes nothing until the next session.
 func (h *State) foldStanding(s *engine.Standing) {
 	g := &h.Goals
 	if s == nil || s.MAC == "" || h.Knows(s) {
@@ -34,7 +34,9 @@ func (h *State) foldStanding(s *engine.Standing) {
 }
 
 // Knows reports whether the session has read instruction files as they are.
-func (h *State) Knows(s *engine.Standing) bool { return h.Goals.StandingMAC == prefix(s.MAC, digestLength) }
+func (h *State) Knows(s *engine.Standing) bool {
+	return h.Goals.StandingMAC == prefix(s.MAC, digestLength)
+}
 
 // stands reports whether a prohibition of a file is known, or a person lifted it.
 func (s *goalState) stands(n engine.Statement) bool {

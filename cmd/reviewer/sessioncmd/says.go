@@ -23,8 +23,9 @@ func sessionSaysCommand(a *cli.App) *cobra.Command {
 		Use:   "says [ID] [--lift NUMBER]",
 		Short: "List what the prompts of a session forbid and permit, or lift a prohibition; lifting needs a person at a terminal",
 		Long: "A prompt can forbid acts, order and permit them: \"don't commit\", \"ask me before you push\", \"you may\n" +
-			"deploy\". This command lists the statements that hold, each with the sentence it was read from. A later\n" +
-			"prompt that orders or permits the same act lifts a prohibition for one act; --lift ends it.",
+			"deploy\". An instruction file such as CLAUDE.md can forbid acts. This command lists the statements that hold,\n" +
+			"each with the sentence it was read from. A later prompt that orders or permits the same act lifts a\n" +
+			"prohibition for one act; --lift ends it.",
 		Example: "  reviewer session says last\n  reviewer session says last --lift 1",
 		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,7 +71,10 @@ func showSaid(w io.Writer, out *term.Output, store *audit.Store, s audit.Session
 // saidLine is a statement without its kind.
 func saidLine(s history.Said) string {
 	line := s.Act + term.After(" ", strings.Join(s.Objects, " ")) + term.After(", until ", s.Until)
-	if s.Prompt > 0 { // else nobody typed it
+	switch {
+	case s.From != "":
+		line += " (" + s.From + ")"
+	case s.Prompt > 0: // else nobody typed it
 		line += fmt.Sprintf(" (prompt %d)", s.Prompt)
 	}
 	return line + term.After(": ", s.Text)

@@ -17,7 +17,8 @@ type Sentence struct {
 }
 
 // InstructionsOf reads what a text for agents in Markdown forbids, such as CLAUDE.md. It permits nothing. What is fenced,
-// quoted, in a table or a comment is left out. exists reports whether a bare word names something in the workspace; nil: nothing does.
+// quoted, in a table or a comment is left out. exists reports whether a bare word names something in the workspace; nil:
+// nothing does.
 func InstructionsOf(set *rows.Set, m *mask.Masker, text string, exists func(string) bool) []Sentence {
 	words := newVocabulary(set)
 	d := documentReader{vocabulary: words, statements: statementReader{lexicon: lexiconOf(set, true), exists: exists, only: true, theirs: true}}
@@ -129,7 +130,8 @@ func plainMarkdown(s string) string {
 // startsInSymbol returns the symbol that a line begins with, such as a red cross; empty: it begins with a word.
 func startsInSymbol(s string) string {
 	first, _, _ := strings.Cut(s, " ")
-	if first == "" || len(first) == len(s) || strings.ContainsFunc(first, func(r rune) bool { return r < 0x2190 || r > 0x1faff || r >= 0x3000 && r < 0x1f000 }) {
+	letter := func(r rune) bool { return r < 0x2190 || r > 0x1faff || r >= 0x3000 && r < 0x1f000 }
+	if first == "" || len(first) == len(s) || strings.ContainsFunc(first, letter) {
 		return ""
 	}
 	return first
@@ -233,7 +235,8 @@ func (d *documentReader) bounded(list []engine.Statement, sentence []promptWord)
 		objects = append(objects, s.Objects...)
 	}
 	more := slices.ContainsFunc(d.statements.tokens(d.prohibition(sentence)), func(t token) bool {
-		return t.kind != name && !slices.Contains(objects, t.text) && !t.anyPart(partOrders, partVerbs, partNouns, partBare, partWith, partThings, partMakes, partObjects) &&
+		return t.kind != name && !slices.Contains(objects, t.text) &&
+			!t.anyPart(partOrders, partVerbs, partNouns, partBare, partWith, partThings, partMakes, partObjects) &&
 			!t.in("not", "never", "pronouns", "all", "polite", "towards", "me", "self", "ask", "before", "asking", "only", "outside", "off",
 				"alone", "leave", "limit", "will", "may") &&
 			!slices.Contains(d.named("plain"), strings.ToLower(t.text))

@@ -1,5 +1,5 @@
 // Package standing reads the instruction files of a workspace and of the person, such as CLAUDE.md and AGENTS.md: which files
-// there are, whether version control or the person vouches for them, and what they forbid.
+// there are, whether they are the person's own or in version control, and what they forbid.
 //
 // Out of scope: what a sentence forbids (prompt), what that means for a call (policy), and permissions: a file grants none.
 package standing
@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,9 +24,15 @@ import (
 const (
 	maxFiles  = 64
 	maxBytes  = 1 << 20 // of all files
-	maxNested = 32      // files below the workspace
+	maxNested = 32      // files in folders of the workspace
 	maxParts  = 64      // files in a folder of instructions
 	maxImport = 5       // levels
+)
+
+// Limits of what is kept of them in one record.
+const (
+	maxText  = 160  // bytes of a sentence
+	maxFacts = 3600 // bytes of all statements: with the rest of the event they stay below engine.MaxFacts
 )
 
 // Reader reads instruction files.
@@ -39,8 +46,8 @@ type Reader struct {
 
 // File is an instruction file, or a part of it.
 type File struct {
-	Path    string // relative to the workspace, or below ~/, or absolute
-	Vouched bool   // it is the person's, or version control has this content: what it forbids is denied, and not only asked about
+	Path    string // relative to the workspace if it is in the same repository, else below ~/ or absolute
+	Trusted bool   // it is the person's, or version control has this content: what it forbids is denied, and not only asked about
 	Problem string // why it was not read, or only in part; empty: it was read
 	// What it forbids, and sentences that seem to forbid something and were not understood.
 	Sentences []prompt.Sentence
@@ -49,7 +56,7 @@ type File struct {
 }
 
 // Files reads all instruction files: those of the person first, then those of the repository from its root to the workspace
-// and below it. A World without a disk has none.
+// and then those in its folders. A World without a disk has none.
 func (r *Reader) Files() []File {
 	if r.World.ReadHead == nil || r.World.Lstat == nil || !path.IsAbs(place.Slashes(r.Workspace)) && !place.Drive(r.Workspace) {
 		return nil
@@ -61,9 +68,11 @@ func (r *Reader) Files() []File {
 	if r.World.Home != "" {
 		for _, entry := range r.Rows.Words("instructions.person") {
 			if agent, name, ok := strings.Cut(entry, ":"); ok && agent == r.Harness {
-				f.file(place.Join(r.World.Home, name), 0)
+				f.person = true
+				f.file(place.Join(place.Slashes(r.World.Home), name), 0)
 			}
 		}
+		f.person = false
 	}
 	for _, dir := range f.dirs() {
 		for _, name := range r.Rows.Words("instructions.project") {
@@ -71,7 +80,8 @@ func (r *Reader) Files() []File {
 		}
 	}
 	names := r.Rows.Words("instructions.nested")
-	for _, p := range r.World.Tracked(place.Slashes(r.Workspace), func(base string) bool { return slices.Contains(names, base) }, maxNested) {
+	named := func(base string) bool { return slices.Contains(names, base) }
+	for _, p := range r.World.Tracked(place.Slashes(r.Workspace), named, maxNested) {
 		if f.scope = ""; !f.foreign(p) {
 			f.scope = strings.TrimPrefix(place.DirOf(p)+"/", strings.TrimSuffix(place.Slashes(r.Workspace), "/")+"/")
 			f.file(p, 0)
@@ -87,13 +97,17 @@ func Facts(files []File, mac func([]byte) string) *engine.Standing {
 	}
 	var all bytes.Buffer
 	s := &engine.Standing{}
+	left := maxFacts
 	for _, f := range files {
-		all.WriteString(f.Path + "\x00" + strconv.FormatBool(f.Vouched) + "\x00")
+		all.WriteString(f.Path + "\x00" + strconv.FormatBool(f.Trusted) + "\x00")
 		all.Write(f.text)
 		all.WriteByte(0)
 		for _, sentence := range f.Sentences {
 			for _, st := range sentence.Statements {
-				if len(s.Statements) < engine.MaxStanding {
+				if st.Text = engine.ClipJSON(st.Text, maxText); left < sizeOf(st) {
+					st.Text = "" // what is forbidden counts more than how it was said
+				}
+				if left -= sizeOf(st); left >= 0 && len(s.Statements) < engine.MaxStanding {
 					s.Statements = append(s.Statements, st)
 				}
 			}
@@ -101,6 +115,15 @@ func Facts(files []File, mac func([]byte) string) *engine.Standing {
 	}
 	s.MAC = mac(all.Bytes())
 	return s
+}
+
+// sizeOf is the most that a statement takes in a record.
+func sizeOf(s engine.Statement) int {
+	n := 120 + len(s.Act) + len(s.Until) + engine.JSONLen(s.From) + engine.JSONLen(s.Text)
+	for _, o := range s.Objects {
+		n += engine.JSONLen(o) + 1
+	}
+	return n
 }
 
 // top is the folder with the repository that the workspace is in, or the workspace.
@@ -122,12 +145,13 @@ func (r *Reader) top() string {
 // finder collects files, each once.
 type finder struct {
 	*Reader
-	git   func(string) string
-	top   string
-	scope string // folder in the workspace to which the files that are being read apply, with a slash at its end; empty: all of it
-	seen  map[string]bool
-	left  int64
-	list  []File
+	git    func(string) string
+	top    string
+	person bool   // the files that are being read are the person's own
+	scope  string // folder in the workspace to which the files that are being read apply, with a slash at its end; empty: all of it
+	seen   map[string]bool
+	left   int64
+	list   []File
 }
 
 // dirs lists the folders from the repository's root to the workspace.
@@ -182,14 +206,15 @@ func (f *finder) file(p string, level int) {
 		return
 	}
 	f.seen[p] = true
-	file := File{Path: f.shown(p), Vouched: f.vouched(p)}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		f.link(p, level)
+		return
+	}
+	file := File{Path: f.shown(p), Trusted: f.trusted(p)}
 	at := len(f.list)
 	f.list = append(f.list, file)
 	if !info.Mode().IsRegular() {
 		f.list[at].Problem = "not a regular file"
-		if info.Mode()&fs.ModeSymlink != 0 {
-			f.list[at].Problem = "a link; name the file itself"
-		}
 		return
 	}
 	text, err := f.World.ReadHead(p, f.left+1)
@@ -209,23 +234,46 @@ func (f *finder) file(p string, level int) {
 	}
 }
 
-// vouched reports whether a file is the person's own, or version control has its content.
-func (f *finder) vouched(p string) bool {
-	home := place.Slashes(f.World.Home)
-	return home != "" && strings.HasPrefix(p, home+"/") && !strings.HasPrefix(p, f.top+"/") || f.git != nil && f.git(p) == "clean"
+// link reads what a link leads to, in the same repository.
+func (f *finder) link(p string, level int) {
+	if f.World.Readlink != nil {
+		if to, err := f.World.Readlink(p); err == nil {
+			if to = place.Slashes(to); !path.IsAbs(to) && !place.Drive(to) {
+				to = path.Clean(place.Join(place.DirOf(p), to))
+			}
+			if info, err := f.World.Lstat(to); err == nil && info.Mode().IsRegular() && strings.HasPrefix(to, f.top+"/") && !f.foreign(to) {
+				f.file(to, level)
+				return
+			}
+		}
+	}
+	f.list = append(f.list, File{Path: f.shown(p), Problem: "not read: a link that leads to no file of the repository"})
 }
 
-// shown returns the path of a file as messages name it.
+// trusted reports whether a file is the person's own, or version control has its content.
+func (f *finder) trusted(p string) bool {
+	return f.person || f.git != nil && f.git(p) == "clean"
+}
+
+// shown returns the path of a file as messages name it: relative to the workspace where it is in the same repository.
 func (f *finder) shown(p string) string {
-	for _, base := range []struct{ dir, as string }{{place.Slashes(f.Workspace), ""}, {place.Slashes(f.World.Home), "~/"}} {
-		if rest, ok := strings.CutPrefix(p, strings.TrimSuffix(base.dir, "/")+"/"); ok && base.dir != "" {
-			return base.as + rest
+	home, inHome := strings.CutPrefix(p, strings.TrimSuffix(place.Slashes(f.World.Home), "/")+"/")
+	inHome = inHome && f.World.Home != ""
+	if f.person && inHome {
+		return "~/" + home
+	}
+	if strings.HasPrefix(p, f.top+"/") {
+		if rel, err := filepath.Rel(f.Workspace, filepath.FromSlash(p)); err == nil {
+			return place.Slashes(rel)
 		}
+	}
+	if inHome {
+		return "~/" + home
 	}
 	return p
 }
 
-// sentences reads a text. What a file below the workspace forbids is about its own folder.
+// sentences reads a text. What a file in a folder of the workspace forbids is about its own folder.
 func (f *finder) sentences(p string, file File, text string) []prompt.Sentence {
 	dir := place.DirOf(p)
 	exists := func(base, word string) bool {
@@ -235,12 +283,14 @@ func (f *finder) sentences(p string, file File, text string) []prompt.Sentence {
 		_, err := f.World.Lstat(place.Join(base, word))
 		return err == nil
 	}
-	list := prompt.InstructionsOf(f.Rows, f.Masker, text, func(w string) bool { return exists(dir, w) || exists(place.Slashes(f.Workspace), w) })
+	list := prompt.InstructionsOf(f.Rows, f.Masker, text, func(w string) bool {
+		return exists(dir, w) || exists(place.Slashes(f.Workspace), w)
+	})
 	for i := range list {
 		var kept []engine.Statement
 		for _, s := range list[i].Statements {
 			s.From = file.Path + ":" + strconv.Itoa(list[i].Line)
-			if !file.Vouched {
+			if !file.Trusted {
 				s.Until = engine.UntilAsked
 			}
 			for n, o := range s.Objects {
@@ -258,7 +308,7 @@ func (f *finder) sentences(p string, file File, text string) []prompt.Sentence {
 	return list
 }
 
-// imports reads the files that a text names after an @: inside the repository, or beside the person's own file, and none
+// imports reads the files that a text names after an @: inside the repository, or in the folder of the person's own file, and none
 // that holds credentials.
 func (f *finder) imports(p, text string, level int) {
 	if level >= maxImport {
@@ -277,9 +327,9 @@ func (f *finder) imports(p, text string, level int) {
 			if !ok || name == "" || !strings.ContainsAny(name, "./") {
 				continue
 			}
-			target := place.Join(place.DirOf(p), name)
+			target := path.Clean(place.Join(place.DirOf(p), name))
 			if rest, home := strings.CutPrefix(name, "~/"); home {
-				target = place.Join(f.World.Home, rest)
+				target = path.Clean(place.Join(place.Slashes(f.World.Home), rest))
 			} else if path.IsAbs(name) {
 				target = path.Clean(name)
 			}
@@ -291,12 +341,13 @@ func (f *finder) imports(p, text string, level int) {
 func (f *finder) imported(from, target string, level int) {
 	home := place.Slashes(f.World.Home)
 	inside := strings.HasPrefix(target, f.top+"/")
-	beside := home != "" && strings.HasPrefix(from, home+"/") && strings.HasPrefix(target, place.DirOf(from)+"/") && place.DirOf(from) != home
+	near := home != "" && strings.HasPrefix(from, home+"/") && strings.HasPrefix(target, place.DirOf(from)+"/") && place.DirOf(from) != home
 	class := place.NewResolver(f.World, f.Workspace, f.Rows).Class(target)
-	if !inside && !beside || class == engine.ClassCredential || class == engine.ClassEnvFile {
+	if !inside && !near || class == engine.ClassCredential || class == engine.ClassEnvFile {
 		if _, err := f.World.Lstat(target); err == nil && !f.seen[target] && len(f.list) < maxFiles {
 			f.seen[target] = true
-			f.list = append(f.list, File{Path: f.shown(target), Problem: "imported by " + f.shown(from) + ", and not read: it is outside the repository, or holds credentials"})
+			problem := "imported by " + f.shown(from) + ", and not read: it is outside the repository, or holds credentials"
+			f.list = append(f.list, File{Path: f.shown(target), Problem: problem})
 		}
 		return
 	}

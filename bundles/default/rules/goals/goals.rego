@@ -44,8 +44,8 @@ goal_ask_first if {
 # METADATA
 # title: Something that an instruction file forbids
 # description: >-
-#   A file such as CLAUDE.md forbids this act, and the person or version control vouches for the file. An order or a
-#   permission of the person is for one act.
+#   A file such as CLAUDE.md forbids this act, and it is the person's own file or unchanged in version control. An order
+#   or a permission of the person is for one act.
 # custom:
 #   severity: high
 #   decision: block
@@ -64,8 +64,8 @@ instruction_forbidden if {
 # METADATA
 # title: Something that an instruction file wants a question about
 # description: >-
-#   A file such as CLAUDE.md wants a question before this act, or forbids it although neither the person nor version
-#   control vouches for the file.
+#   A file such as CLAUDE.md wants a question before this act, or forbids it and is neither the person's own nor unchanged
+#   in version control.
 # custom:
 #   severity: medium
 #   decision: ask

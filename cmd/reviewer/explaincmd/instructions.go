@@ -1,0 +1,156 @@
+package explaincmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/spf13/cobra"
+)
+
+// InstructionsCommand is `reviewer instructions`.
+func InstructionsCommand(a *cli.App) *cobra.Command {
+	var out term.Output
+	agent := "claude-code"
+	cmd := &cobra.Command{
+		Use:   "instructions [FOLDER]",
+		Short: "Show what instruction files such as CLAUDE.md forbid, and which sentences were not understood",
+		Long: "Reads the instruction files for agents that apply in FOLDER, by default the current one: those of the\n" +
+			"repository (CLAUDE.md, AGENTS.md and others, and what they import) and the user's own ones. For each\n" +
+			"sentence that forbids something it shows the act and what it is about. A sentence that seems to forbid\n" +
+			"something and was not understood is not enforced: reword it. Instruction files permit nothing.",
+		Example: "  reviewer instructions\n  reviewer instructions ~/src/shop --agent codex\n  reviewer instructions -f json",
+		Args:    cli.AtMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if names := harness.Names(); !slices.Contains(names, agent) {
+				return term.Unknown("agent", agent, names)
+			}
+			doc, err := instructionsIn(cmd.Context(), a, args, agent)
+			if err != nil {
+				return err
+			}
+			return out.Result(a.Stdout, doc, doc.text)
+		},
+	}
+	out.Flags(cmd, term.Text, "json")
+	cmd.Flags().StringVar(&agent, "agent", agent, "agent whose files of the user are read")
+	return cmd
+}
+
+// instructionsDocument is what the instruction files of a folder forbid, as JSON.
+type instructionsDocument struct {
+	Folder string            `json:"folder"`
+	Files  []instructionFile `json:"files"`
+}
+
+// instructionFile is one instruction file.
+type instructionFile struct {
+	Path      string                `json:"path"`
+	Trusted   bool                  `json:"trusted"`           // the user's own file, or unchanged in version control
+	Problem   string                `json:"problem,omitempty"` // why it was not read, or only in part
+	Sentences []instructionSentence `json:"sentences"`
+}
+
+// instructionSentence is a sentence that forbids something, or seems to.
+type instructionSentence struct {
+	Line       int                `json:"line"`
+	Text       string             `json:"text"`
+	Statements []engine.Statement `json:"statements"` // none: it was not understood
+}
+
+func instructionsIn(ctx context.Context, a *cli.App, args []string, agent string) (*instructionsDocument, error) {
+	folder := "."
+	if len(args) > 0 {
+		folder = args[0]
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, fmt.Errorf("folder %s: %w", args[0], err)
+	}
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a folder", folder)
+	}
+	home, err := a.StateHome()
+	if err != nil {
+		return nil, err
+	}
+	world, err := a.World(home)
+	if err != nil {
+		return nil, err
+	}
+	active, err := cli.MachineAt(home).Effective(folder)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := wiring.Compile(ctx, active)
+	if err != nil {
+		return nil, err
+	}
+	mac, err := cli.PassingMAC()
+	if err != nil {
+		return nil, err
+	}
+	c := classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Shipped: bundles.BuiltInRows}
+	doc := &instructionsDocument{Folder: folder, Files: []instructionFile{}}
+	for _, f := range c.Instructions(engine.Event{Harness: agent, Rows: policy.Rows, Redact: engine.PersonalKinds()}, folder) {
+		file := instructionFile{Path: f.Path, Trusted: f.Trusted, Problem: f.Problem, Sentences: []instructionSentence{}}
+		for _, s := range f.Sentences {
+			sentence := instructionSentence{Line: s.Line, Text: s.Text, Statements: s.Statements}
+			if sentence.Statements == nil {
+				sentence.Statements = []engine.Statement{}
+			}
+			file.Sentences = append(file.Sentences, sentence)
+		}
+		doc.Files = append(doc.Files, file)
+	}
+	return doc, nil
+}
+
+func (d *instructionsDocument) text(w io.Writer) {
+	if len(d.Files) == 0 {
+		fmt.Fprintf(w, "no instruction files apply in %s\n", d.Folder)
+		return
+	}
+	for i, f := range d.Files {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, f.Path+term.After(": ", f.Problem))
+		if !f.Trusted && f.Problem == "" {
+			fmt.Fprintln(w, "  this content is not in version control, so what it forbids is only asked about")
+		}
+		if len(f.Sentences) == 0 && f.Problem == "" {
+			fmt.Fprintln(w, "  forbids nothing that could be read")
+		}
+		for _, s := range f.Sentences {
+			fmt.Fprintf(w, "  %4d  %s\n        %s\n", s.Line, meaningOf(s.Statements), term.OneLine(s.Text, 160))
+		}
+	}
+}
+
+// meaningOf describes what was read from a sentence.
+func meaningOf(list []engine.Statement) string {
+	if len(list) == 0 {
+		return "not understood"
+	}
+	var all []string
+	for _, s := range list {
+		verb := "forbids"
+		if s.Until != "" {
+			verb = "asks before"
+		}
+		all = append(all, verb+": "+strings.Join(append([]string{s.Act}, s.Objects...), " "))
+	}
+	return strings.Join(all, "; ")
+}

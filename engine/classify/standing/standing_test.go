@@ -1,0 +1,205 @@
+package standing
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+)
+
+// disk makes a repository in a home folder, and returns a reader of it. Files that begin with a mark are changed after the
+// commit (~) or not committed (?).
+func disk(t *testing.T, files map[string]string) *Reader {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	home := t.TempDir()
+	top := filepath.Join(home, "src", "shop")
+	put := func(name, text string) {
+		p := filepath.Join(top, filepath.FromSlash(name))
+		if rest, ok := strings.CutPrefix(name, "home/"); ok {
+			p = filepath.Join(home, filepath.FromSlash(rest))
+		}
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if to, ok := strings.CutPrefix(text, "-> "); ok {
+			if err := os.Symlink(to, p); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(args ...string) {
+		always := []string{"-C", top, "-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "core.autocrlf=false"}
+		c := exec.Command("git", append(always, args...)...)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	for name, text := range files {
+		if name[0] != '?' && name[0] != '~' {
+			put(name, text)
+		} else if name[0] == '~' {
+			put(name[1:], "before\n")
+		}
+	}
+	put("main.go", "package main\n")
+	git("init", "-q")
+	git("add", "-f", "-A")
+	git("commit", "-qm", "start")
+	for name, text := range files {
+		if name[0] == '?' || name[0] == '~' {
+			put(name[1:], text)
+		}
+	}
+	return &Reader{World: place.LocalWorld(home, "", nil), Rows: classifytest.Rows(), Workspace: top, Harness: "claude-code",
+		Masker: &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}}
+}
+
+// read describes files in short: path, a question mark where it is not trusted, and what is forbidden.
+func read(files []File) []string {
+	var list []string
+	for _, f := range files {
+		line := f.Path
+		if !f.Trusted && f.Problem == "" {
+			line += "?"
+		}
+		for _, s := range f.Sentences {
+			for _, st := range s.Statements {
+				line += " " + strings.Join(append([]string{st.Act}, st.Objects...), " ") + ";"
+			}
+		}
+		if f.Problem != "" {
+			line += " !"
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+func TestFiles(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{"none", nil, nil},
+		{"committed", map[string]string{"CLAUDE.md": "Never commit.\n"}, []string{"CLAUDE.md commit;"}},
+		{"changed since", map[string]string{"~CLAUDE.md": "Never commit.\n"}, []string{"CLAUDE.md? commit;"}},
+		{"not committed", map[string]string{"?AGENTS.md": "Never commit.\n"}, []string{"AGENTS.md? commit;"}},
+		{"the person's own", map[string]string{"home/.claude/CLAUDE.md": "Never push.\n"}, []string{"~/.claude/CLAUDE.md push;"}},
+		{"of another agent", map[string]string{"home/.codex/AGENTS.md": "Never push.\n"}, nil},
+		{"imports", map[string]string{"CLAUDE.md": "See @docs/rules.md and @docs/none.md.\n",
+			"docs/rules.md": "Never push.\nAlso @../CLAUDE.md\n"}, []string{"CLAUDE.md", "docs/rules.md push;"}},
+		{"an import in a fence", map[string]string{"CLAUDE.md": "```\n@docs/rules.md\n```\n", "docs/rules.md": "Never push.\n"}, []string{"CLAUDE.md"}},
+		{"an import out of the repository", map[string]string{"CLAUDE.md": "@../other/rules.md\n@~/notes.md\n",
+			"home/src/other/rules.md": "Never push.\n", "home/notes.md": "Never push.\n"}, []string{"CLAUDE.md", "~/src/other/rules.md !", "~/notes.md !"}},
+		{"an import of a credential", map[string]string{"CLAUDE.md": "@.env\n", "?.env": "never push\n"}, []string{"CLAUDE.md", ".env !"}},
+		{"next to the person's own", map[string]string{"home/.claude/CLAUDE.md": "@git.md\n", "home/.claude/git.md": "Never push.\n"},
+			[]string{"~/.claude/CLAUDE.md", "~/.claude/git.md push;"}},
+		{"nested", map[string]string{"legacy/CLAUDE.md": "Don't change `old.go`. Never commit. Don't delete anything here.\n",
+			"legacy/old.go": "package old\n"}, []string{"legacy/CLAUDE.md change legacy/old.go;"}},
+		{"of a dependency", map[string]string{"node_modules/x/CLAUDE.md": "Never push.\n"}, nil},
+		{"a link", map[string]string{"CLAUDE.md": "-> AGENTS.md", "AGENTS.md": "Never push.\n"}, []string{"AGENTS.md push;"}},
+		{"a link out of the repository", map[string]string{"CLAUDE.md": "-> ../rules.md", "home/src/rules.md": "Never push.\n"},
+			[]string{"CLAUDE.md !"}},
+		{"a folder of rules", map[string]string{".cursor/rules/git.mdc": "---\ndescription: never commit\n---\nNever push.\n",
+			".cursor/rules/a.json": "{}"}, []string{".cursor/rules/git.mdc push;"}},
+		{"too long", map[string]string{"CLAUDE.md": "Never push.\n" + strings.Repeat("Prefer short names.\n", 300_000) + "Never commit.\n"},
+			[]string{"CLAUDE.md push; !"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := read(disk(t, c.files).Files()); !slices.Equal(got, c.want) {
+				t.Errorf("read %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// What a file below the repository's root is about, when the session works further below.
+func TestFilesAbove(t *testing.T) {
+	r := disk(t, map[string]string{"AGENTS.md": "Never push.\n", "app/CLAUDE.md": "Never commit.\n", "app/web/a.ts": "x\n",
+		"lib/CLAUDE.md": "Never deploy.\n"})
+	r.Workspace += "/app/web"
+	want := []string{"../../AGENTS.md push;", "../CLAUDE.md commit;"}
+	if got := read(r.Files()); !slices.Equal(got, want) {
+		t.Errorf("read %q, want %q", got, want)
+	}
+}
+
+// The digest changes with the text, and with whether it is trusted; at most MaxStanding prohibitions are kept.
+func TestFacts(t *testing.T) {
+	digest := func(files []File) string { return Facts(files, classifytest.MAC).MAC }
+	a := []File{{Path: "CLAUDE.md", text: []byte("x")}}
+	for _, b := range [][]File{{{Path: "CLAUDE.md", text: []byte("y")}}, {{Path: "AGENTS.md", text: []byte("x")}},
+		{{Path: "CLAUDE.md", Trusted: true, text: []byte("x")}}} {
+		if digest(a) == digest(b) {
+			t.Errorf("%v has the digest of %v", b, a)
+		}
+	}
+	if Facts(nil, classifytest.MAC) != nil {
+		t.Error("facts of no files")
+	}
+	var text strings.Builder
+	for i := range 2 * engine.MaxStanding {
+		text.WriteString("Never change `d" + string(rune('a'+i%26)) + string(rune('a'+i/26)) + "/x.go`.\n\n")
+	}
+	r := disk(t, map[string]string{"CLAUDE.md": text.String(),
+		"AGENTS.md": strings.Repeat("Never change `"+strings.Repeat("long/", 30)+"x.go`.\n\n", 30)})
+	s := Facts(r.Files(), classifytest.MAC)
+	if raw, err := json.Marshal(s); err != nil || len(raw) > maxFacts+200 {
+		t.Errorf("%d bytes, %v", len(raw), err)
+	}
+	if len(s.Statements) != engine.MaxStanding || s.Statements[1].From != "CLAUDE.md:3" {
+		t.Errorf("%d statements: %+v", len(s.Statements), s.Statements[:2])
+	}
+}
+
+// A word more in a list of an organisation changes what is found.
+func TestLists(t *testing.T) {
+	for name, c := range map[string]struct{ file, text, word string }{
+		"project":      {"ZZQX.md", "Never push.", "ZZQX.md"},
+		"person":       {"home/.zzqx.md", "Never push.", "claude-code:.zzqx.md"},
+		"imports":      {"AGENTS.md", "See @rules.md", "AGENTS.md"},
+		"nested":       {"lib/ZZQX.md", "Never change `a.go`.", "ZZQX.md"},
+		"never":        {"AGENTS.md", "## zzqx\n- push", "zzqx"},
+		"ask":          {"AGENTS.md", "## zzqx\n- push", "zzqx"},
+		"marks":        {"AGENTS.md", "- ☠ push", "☠"},
+		"addressed":    {"AGENTS.md", "zzqx must never push", "zzqx"},
+		"person_words": {"AGENTS.md", "never push without permission from zzqx", "zzqx"},
+		"uses":         {"AGENTS.md", "never zzqx `make all`", "zzqx"},
+		"or":           {"AGENTS.md", "never use npm zzqx yarn", "zzqx"},
+		"programs":     {"AGENTS.md", "never use zzqx", "zzqx"},
+		"vague":        {"AGENTS.md", "never push", "push"},
+		"plain":        {"AGENTS.md", "never push now", "now"},
+	} {
+		files := map[string]string{c.file: c.text + "\n", "rules.md": "Never push.\n", "lib/a.go": "package a\n"}
+		r := disk(t, files)
+		before := describe(r)
+		r.Rows = rows.New(append(classifytest.Layers(), rows.Layer{Name: "organisation",
+			Files: map[string][]byte{"words/own.yaml": []byte("instructions." + name + ":\n  phrases: [\"" + c.word + "\"]\n")}}))
+		if after := describe(r); before == after {
+			t.Errorf("%s: a word more changes nothing: %s", name, before)
+		}
+	}
+}
+
+// describe is all that is found, with how long it holds.
+func describe(r *Reader) string {
+	raw, _ := json.Marshal(Facts(r.Files(), func(b []byte) string { return "" }))
+	return string(raw)
+}
