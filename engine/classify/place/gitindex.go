@@ -208,8 +208,8 @@ func (w World) added(name string) int64 {
 	return info.ModTime().UnixMilli()
 }
 
-// Tracked lists the tracked files below a folder whose last part has a property, at most limit, in order. Nil: the folder is in no
-// repository that can be read.
+// Tracked lists the tracked files in a folder and its folders, at most limit, whose last part is one that is looked for, in order.
+// Nil: the folder is in no repository that can be read.
 func (w World) Tracked(dir string, is func(base string) bool, limit int) []string {
 	if w.Lstat == nil || w.ReadFile == nil {
 		return nil

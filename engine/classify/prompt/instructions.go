@@ -21,7 +21,8 @@ type Sentence struct {
 // nothing does.
 func InstructionsOf(set *rows.Set, m *mask.Masker, text string, exists func(string) bool) []Sentence {
 	words := newVocabulary(set)
-	d := documentReader{vocabulary: words, statements: statementReader{lexicon: lexiconOf(set, true), exists: exists, only: true, theirs: true}}
+	d := documentReader{vocabulary: words}
+	d.statements = statementReader{lexicon: lexiconOf(set, true), exists: exists, only: true, theirs: true}
 	for _, u := range units(spaced(words.ownWords(withoutComments(m.Text(text))))) {
 		d.unit(u)
 	}
@@ -317,7 +318,7 @@ func (d *documentReader) commands(s []promptWord) []engine.Statement {
 }
 
 // command reports whether a word is a command: several words in a code span, after a verb such as run, or the name of a
-// program that is no word of a text.
+// program that does not occur as a word in a text.
 func (d *documentReader) command(w promptWord, used bool) bool {
 	first, rest, _ := strings.Cut(w.text, " ")
 	program := slices.Contains(d.named("programs"), strings.ToLower(first))

@@ -64,7 +64,7 @@ func TestInstructions(t *testing.T) {
 		for _, s := range InstructionsOf(classifytest.Rows(), m, f.text, func(s string) bool { return slices.Contains(here, s) }) {
 			for _, st := range s.Statements {
 				if st.Kind != engine.Forbids {
-					t.Errorf("%q: %s is no prohibition", s.Text, st.Kind)
+					t.Errorf("%q: %s, and not a prohibition", s.Text, st.Kind)
 				}
 			}
 			if text := said(s.Statements); text != "" {
