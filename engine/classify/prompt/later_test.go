@@ -1,0 +1,69 @@
+package prompt
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// TestLater measures what later prompts lift, what looks like a prohibition, and what is one.
+func TestLater(t *testing.T) {
+	raw, err := os.ReadFile("testdata/later.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := map[string]*[2]share{}
+	var kinds []string
+	kind, held := "", 0
+	for line := range strings.Lines(string(raw)) {
+		line = strings.TrimSuffix(line, "\n")
+		text, want, ok := strings.Cut(line, " => ")
+		switch {
+		case strings.HasPrefix(line, "== "):
+			if kind, held = line[3:], 0; shares[kind] == nil {
+				shares[kind], kinds = &[2]share{}, append(kinds, kind)
+			}
+			continue
+		case line == "#held":
+			held = 1
+			continue
+		case !ok, line[0] == '#':
+			continue
+		}
+		said := statementsOf(strings.ReplaceAll(text, `\n`, "\n"))
+		right := later(want, said)
+		if shares[kind][held].count(right); !right && (held == 0 || os.Getenv("KEPT") != "") {
+			t.Logf("%s: %s: %s, not %s", kind, text, renderStatements(said), want)
+		}
+	}
+	for _, kind := range kinds {
+		s := shares[kind]
+		t.Logf("%s: %d of %d; kept apart: %d of %d", kind, s[0].right, s[0].all, s[1].right, s[1].all)
+	}
+}
+
+// later reports whether the statements of a prompt are those wanted: nothing, or exactly this one.
+func later(want string, said []engine.Statement) bool {
+	if want == "nothing" {
+		return len(said) == 0
+	}
+	kind, rest, _ := strings.Cut(want, " ")
+	acts, object, _ := strings.Cut(rest, " ")
+	found := false
+	for _, s := range said {
+		if string(s.Kind) != kind {
+			if s.Kind == engine.Forbids || kind == "forbids" {
+				return false
+			}
+			continue
+		}
+		if kind == "forbids" && !slices.Contains(strings.Split(acts, "|"), s.Act) && s.Act != "wait" && s.Act != "change" {
+			return false
+		}
+		found = found || slices.Contains(strings.Split(acts, "|"), s.Act) && (object == "" || slices.Contains(s.Objects, object))
+	}
+	return found
+}
