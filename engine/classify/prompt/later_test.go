@@ -45,10 +45,13 @@ func TestLater(t *testing.T) {
 	}
 }
 
-// later reports whether the statements of a prompt are those wanted: nothing, or exactly this one.
+// later reports whether the statements of a prompt are those wanted: nothing, no prohibition, or this one.
 func later(want string, said []engine.Statement) bool {
-	if want == "nothing" {
+	switch want {
+	case "nothing":
 		return len(said) == 0
+	case "not forbidden":
+		return !slices.ContainsFunc(said, func(s engine.Statement) bool { return s.Kind == engine.Forbids })
 	}
 	kind, rest, _ := strings.Cut(want, " ")
 	acts, object, _ := strings.Cut(rest, " ")
