@@ -242,6 +242,31 @@ _permitted(s) if {
 	_about(p)
 }
 
+# A file that may be changed besides those that changes were limited to.
+_permitted(s) if {
+	s.act == "only_in"
+	some p in _permissions
+	p.act == "change"
+	p.objects
+	p.prompt >= s.prompt
+	every e in _changed_files { _passing_or_in(e, array.concat(s.objects, p.objects)) }
+}
+
+_passing_or_in(e, _) if _passing(e)
+
+_passing_or_in(e, objects) if {
+	some o in objects
+	_in_object(object.get(e, "short", e.target), trim_suffix(o, "/"))
+}
+
+_in_object(path, o) if trim_prefix(path, "./") == trim_prefix(o, "./")
+
+_in_object(path, o) if endswith(path, concat("", ["/", o]))
+
+_in_object(path, o) if startswith(path, concat("", [o, "/"]))
+
+_in_object(path, o) if contains(path, concat("", ["/", o, "/"]))
+
 _answers(p, s) if p.act == s.act
 
 _answers(p, s) if {

@@ -33,7 +33,11 @@ func TestLater(t *testing.T) {
 		case !ok, line[0] == '#':
 			continue
 		}
-		said := statementsOf(strings.ReplaceAll(text, `\n`, "\n"))
+		text = strings.ReplaceAll(text, `\n`, "\n")
+		said := statementsOf(text)
+		if strings.HasPrefix(kind, "resumes") || strings.HasPrefix(kind, "stays") {
+			said = saidAndResumed(text)
+		}
 		right := later(want, said)
 		if shares[kind][held].count(right); !right && (held == 0 || os.Getenv("KEPT") != "") {
 			t.Logf("%s: %s: %s, not %s", kind, text, renderStatements(said), want)
@@ -69,4 +73,14 @@ func later(want string, said []engine.Statement) bool {
 		found = found || slices.Contains(strings.Split(acts, "|"), s.Act) && (object == "" || slices.Contains(s.Objects, object))
 	}
 	return found
+}
+
+// saidAndResumed returns the statements of a prompt; an order of work counts as one that lifts an order to wait.
+func saidAndResumed(text string) []engine.Statement {
+	g := goalOf(text)
+	wait := engine.Statement{Kind: engine.Lifts, Act: "wait"}
+	if g.Resumes && !slices.ContainsFunc(g.Statements, wait.Same) {
+		return append(g.Statements, wait)
+	}
+	return g.Statements
 }
