@@ -293,7 +293,8 @@ func (h *State) say(g *engine.Goal) {
 // answers reports whether a statement lifts a prohibition that holds, or orders or permits what one forbids.
 func (s *goalState) answers(n engine.Statement) bool {
 	return slices.ContainsFunc(s.Forbidden, func(f heldStatement) bool {
-		return lifts(&f, n) || n.Kind != engine.Lifts && f.Act == n.Act && overlap(f.Objects, n.Objects)
+		also := f.Act == "only_in" && n.Act == "change" && len(n.Objects) > 0 // besides what changes were limited to
+		return lifts(&f, n) || n.Kind != engine.Lifts && (also || f.Act == n.Act && overlap(f.Objects, n.Objects))
 	})
 }
 

@@ -315,6 +315,7 @@ does(s) if {
 	s.changes
 	some e in input.action.effects
 	_alters(e, s)
+	not _discards_nothing
 }
 
 does(s) if {
@@ -330,6 +331,7 @@ does(s) if {
 	s.beyond
 	some e in _changed_files
 	not _passing(e)
+	not _discards_nothing
 }
 
 does(s) if {
@@ -478,6 +480,15 @@ _runs(s) if {
 	_started
 }
 
+# A script whose commands are known.
+_runs(s) if {
+	s.objects
+	s.touched
+	some c in input.action.commands
+	some way in c.via
+	way in {"script", "pipe", "source", "file"}
+}
+
 _runs(s) if {
 	some thing in s.objects
 	thing in data.reviewer.goals.runs.tests
@@ -520,6 +531,24 @@ _changes_something if {
 	some e in input.action.effects
 	_changes(e)
 	not _passing(e)
+	not _discards_nothing
+}
+
+# Files that are as the last commit has them stay so: git checkout a.go.
+_discards_nothing if {
+	changing := [e | some e in input.action.effects; _changes(e)]
+	count(changing) > 0
+	every e in changing { _stays_as_it_is(e) }
+}
+
+_stays_as_it_is(e) if {
+	e.verb == "discard"
+	e.git == "clean"
+	e.entry == "file"
+	e.certainty == "exact"
+	every o in input.action.commands[e.command].operands {
+		endswith(concat("", ["/", e.target]), concat("", ["/", trim_prefix(o, "./")]))
+	}
 }
 
 _alters(_, s) if s.objects

@@ -322,10 +322,10 @@ func onlyThis(t []token) bool {
 // leaves reads: leave X alone, leave the push to me, X stays as it is.
 func (r *statementReader) leaves(c clause) bool {
 	t := c.tokens
-	if !has(t, "alone", "off") && !(has(t, "leave") && has(t, "self")) || has(t, "not", "never") && !has(t, "alone") {
+	if !has(t, "alone", "off") && !(has(t, "leave") && has(t, "self", "postponed")) || has(t, "not", "never") && !has(t, "alone") {
 		return false
 	}
-	f := r.frameOf(t, true, "leave", "alone", "off", "self", "make", "not")
+	f := r.frameOf(t, true, "leave", "alone", "off", "self", "postponed", "make", "not")
 	if f == nil {
 		return false
 	}
@@ -372,6 +372,9 @@ func (r *statementReader) says(c clause) bool {
 				continue
 			}
 			if f := r.frame(c.tokens, "work", "only", "make", "me", "asking"); f != nil {
+				if r.theirs && act == "change" && len(f.objects) > 0 {
+					return false // what somebody says of a file: types.go read only
+				}
 				f.acts = []string{act}
 				r.add(engine.Forbids, f, c.until, false)
 				return true

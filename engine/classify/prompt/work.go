@@ -33,10 +33,10 @@ func (r *workReader) sentence(words []promptWord) bool {
 	}
 	r.whole = len(clauses) == 1
 	for _, c := range clauses {
-		if c.tokens[0].in("conditions") {
-			return false // what follows depends on it
+		if c.tokens[0].in("conditions") || has(c.tokens, "blocks") {
+			return false // what follows depends on it, or tells something
 		}
-		if c.until == "" && !c.colon && !c.label && !has(c.tokens, "blocks", "ask") && r.clause(c.tokens) {
+		if c.until == "" && !c.colon && !c.label && !has(c.tokens, "ask") && r.clause(c.tokens) {
 			return true
 		}
 	}
