@@ -39,8 +39,25 @@ func (h *State) foldGoal(g *engine.Goal) {
 	h.addMarks(labelPerson, g.Marks)
 	s.ask(g.Intents)
 	h.agree(g.Agrees)
+	if g.Resumes && s.resume() {
+		h.forgiveForbidden()
+	}
 	h.say(g)
 	h.forgive(g)
+}
+
+// resume ends that nothing was to be done, or changed, yet. It reports whether that was so. What was forbidden with "never"
+// stays, and so does what is about something that is named, or what the person wants to be asked about.
+func (s *goalState) resume() bool {
+	n := len(s.Forbidden)
+	s.Forbidden = slices.DeleteFunc(s.Forbidden, func(f heldStatement) bool {
+		ends := !f.Never && len(f.Objects) == 0 && f.Until != engine.UntilAsked && (f.Act == "wait" || f.Act == "change")
+		if ends {
+			s.Lifted = keepLast(append(s.Lifted, f), maxLifted)
+		}
+		return ends
+	})
+	return len(s.Forbidden) < n
 }
 
 // forbid records what a prompt forbids that nobody typed.
@@ -280,7 +297,8 @@ func (h *State) say(g *engine.Goal) {
 // answers reports whether a statement lifts a prohibition that holds, or orders or permits what one forbids.
 func (s *goalState) answers(n engine.Statement) bool {
 	return slices.ContainsFunc(s.Forbidden, func(f heldStatement) bool {
-		return lifts(&f, n) || n.Kind != engine.Lifts && f.Act == n.Act && overlap(f.Objects, n.Objects)
+		also := f.Act == "only_in" && n.Act == "change" && len(n.Objects) > 0 // besides what changes were limited to
+		return lifts(&f, n) || n.Kind != engine.Lifts && (also || f.Act == n.Act && overlap(f.Objects, n.Objects))
 	})
 }
 

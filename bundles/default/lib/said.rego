@@ -256,6 +256,31 @@ _permitted(s) if {
 	_about(p)
 }
 
+# A file that may be changed besides those that changes were limited to.
+_permitted(s) if {
+	s.act == "only_in"
+	some p in _permissions
+	p.act == "change"
+	p.objects
+	p.prompt >= s.prompt
+	every e in _changed_files { _passing_or_in(e, array.concat(s.objects, p.objects)) }
+}
+
+_passing_or_in(e, _) if _passing(e)
+
+_passing_or_in(e, objects) if {
+	some o in objects
+	_in_object(object.get(e, "short", e.target), trim_suffix(o, "/"))
+}
+
+_in_object(path, o) if trim_prefix(path, "./") == trim_prefix(o, "./")
+
+_in_object(path, o) if endswith(path, concat("", ["/", o]))
+
+_in_object(path, o) if startswith(path, concat("", [o, "/"]))
+
+_in_object(path, o) if contains(path, concat("", ["/", o, "/"]))
+
 _answers(p, s) if p.act == s.act
 
 _answers(p, s) if {
@@ -304,6 +329,7 @@ does(s) if {
 	s.changes
 	some e in input.action.effects
 	_alters(e, s)
+	not _discards_nothing
 }
 
 does(s) if {
@@ -319,6 +345,7 @@ does(s) if {
 	s.beyond
 	some e in _changed_files
 	not _passing(e)
+	not _discards_nothing
 }
 
 does(s) if {
@@ -482,6 +509,15 @@ _runs(s) if {
 	_started
 }
 
+# A script whose commands are known.
+_runs(s) if {
+	s.objects
+	s.touched
+	some c in input.action.commands
+	some way in c.via
+	way in {"script", "pipe", "source", "file"}
+}
+
 _runs(s) if {
 	some thing in s.objects
 	thing in data.reviewer.goals.runs.tests
@@ -524,6 +560,24 @@ _changes_something if {
 	some e in input.action.effects
 	_changes(e)
 	not _passing(e)
+	not _discards_nothing
+}
+
+# Files that are as the last commit has them stay so: git checkout a.go.
+_discards_nothing if {
+	changing := [e | some e in input.action.effects; _changes(e)]
+	count(changing) > 0
+	every e in changing { _stays_as_it_is(e) }
+}
+
+_stays_as_it_is(e) if {
+	e.verb == "discard"
+	e.git == "clean"
+	e.entry == "file"
+	e.certainty == "exact"
+	every o in input.action.commands[e.command].operands {
+		endswith(concat("", ["/", e.target]), concat("", ["/", trim_prefix(o, "./")]))
+	}
 }
 
 _alters(_, s) if s.objects

@@ -167,3 +167,24 @@ func (r *statementReader) hasAct(t []token) bool {
 		})
 	})
 }
+
+// withNothingElse takes words such as "nothing else" off clauses, and remembers in the clause before them that it limits the work.
+func withNothingElse(list []clause) []clause {
+	var out []clause
+	for _, c := range list {
+		at := index(c.tokens, "nothing_else")
+		if at < 0 || slices.ContainsFunc(c.tokens[at+1:], func(t token) bool { return !t.in("fillers", "polite") }) {
+			out = append(out, c)
+			continue
+		}
+		for at > 0 && c.tokens[at-1].in("conjunctions", "joiners") {
+			at--
+		}
+		if c.tokens, c.closed = c.tokens[:at], true; at > 0 {
+			out = append(out, c)
+		} else if len(out) > 0 {
+			out[len(out)-1].closed = true
+		}
+	}
+	return out
+}

@@ -34,6 +34,8 @@ func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker, works
 	}
 	look := goals.done()
 	g.Statements, g.Agrees = words.statements(masked, exists, look)
+	typed, _ := words.ownStatements(spaced(masked))
+	g.Resumes = newWorkReader(set, exists).orders(words.sentences(typed))
 	g.Mentions = words.mentions(masked, workspace, g.Intents)
 	return g
 }
@@ -45,7 +47,8 @@ func (g *vocabulary) statements(masked string, exists func(string) bool, look bo
 	read := func(text string, onlyForbids bool) {
 		list := g.sentences(text)
 		r.only, r.theirs, r.alone = onlyForbids, onlyForbids, len(list) == 1
-		for _, s := range list {
+		for i, s := range list {
+			r.more = i+1 < len(list) && r.addsTo(list[i+1])
 			r.sentence(s, rawText(s))
 		}
 		if !onlyForbids {

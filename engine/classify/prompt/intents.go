@@ -47,6 +47,9 @@ func (g *goalReader) intend(c []promptWord, i int) {
 		if slices.Contains([]string{"test", "tests", "unit", "e2e", "integration", "specs"}, lowAt(c, i+1)) || lowAt(c, i+2) == "tests" {
 			g.intents[engine.IntentTest] = true
 		}
+		if engine.Intent(intent) == engine.IntentAdd && g.onlyPlanned(c, i) {
+			intent = string(engine.IntentExplain)
+		}
 		g.intents[engine.Intent(intent)] = true
 		return
 	}
@@ -67,4 +70,11 @@ func (g *goalReader) broken(c []promptWord) {
 			return
 		}
 	}
+}
+
+// onlyPlanned reports whether the verb at i is about a plan: create a plan. To implement one is more.
+func (g *vocabulary) onlyPlanned(c []promptWord, i int) bool {
+	return !slices.Contains(g.set.Words("work.implements"), c[i].low) && slices.ContainsFunc(c[i+1:], func(w promptWord) bool {
+		return slices.Contains(g.set.Words("work.plans"), w.low)
+	})
 }

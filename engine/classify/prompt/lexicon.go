@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -65,11 +66,13 @@ func lexiconOf(set *rows.Set, own bool) *lexicon {
 var namesOnly = []string{"prompt.plain_file_names", "prompt.dotted_words", "prompt.slashed_words", "prompt.generic", "prompt.shells",
 	"prompt.code_kinds", "prompt.likens", "prompt.own_project"}
 
-func newLexicon(set *rows.Set, own bool) *lexicon {
+// newLexicon returns the lexicon of the lists of prompts and acts, and of those whose names begin with more.
+func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
 	l := &lexicon{entries: map[string]*entry{}, longest: map[string]int{}, inside: map[string]bool{}}
 	var added [][2]string // list and phrase
 	for _, name := range set.Lists() {
-		if !strings.HasPrefix(name, "act.") && !strings.HasPrefix(name, "prompt.") || slices.Contains(namesOnly, name) {
+		if !slices.ContainsFunc(append(more, "act.", "prompt."), func(begin string) bool { return strings.HasPrefix(name, begin) }) ||
+			slices.Contains(namesOnly, name) {
 			continue
 		}
 		base := set.OwnWords(name)
@@ -90,6 +93,7 @@ func newLexicon(set *rows.Set, own bool) *lexicon {
 			l.add(a[0], a[1])
 		}
 	}
+	l.addUnaccented()
 	slices.Sort(l.acts)
 	l.lasting, l.referring = set.OwnWords("prompt.lasting"), set.OwnWords("prompt.referring")
 	l.broad, l.everyday, l.pastEnds = set.OwnWords("prompt.broad"), set.OwnWords("prompt.everyday"), set.OwnWords("prompt.past")
@@ -141,6 +145,26 @@ func (l *lexicon) add(list, text string) {
 		l.inside[w] = true
 	}
 	l.longest[fields[0]] = max(l.longest[fields[0]], len(fields))
+}
+
+// unaccented writes letters without accents, as many people do. Dots over letters stay: andere is not ändere.
+var unaccented = strings.NewReplacer("á", "a", "à", "a", "â", "a", "ã", "a", "é", "e", "è", "e", "ê", "e", "í", "i", "ì", "i", "î", "i", "ó", "o",
+	"ò", "o", "ô", "o", "õ", "o", "ú", "u", "ù", "u", "û", "u", "ç", "c", "ñ", "n", "ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss")
+
+// addUnaccented lets words without their accents mean the same, where they mean nothing else.
+func (l *lexicon) addUnaccented() {
+	for _, text := range slices.Sorted(maps.Keys(l.entries)) {
+		plain := unaccented.Replace(text)
+		fields := strings.Fields(plain)
+		if plain == text || l.entries[plain] != nil || len(fields[0]) == 1 && fields[0] != strings.Fields(text)[0] {
+			continue // à part is not a part
+		}
+		l.entries[plain] = l.entries[text]
+		for _, w := range fields[1:] {
+			l.inside[w] = true
+		}
+		l.longest[fields[0]] = max(l.longest[fields[0]], len(fields))
+	}
 }
 
 // unspaced reports whether a text begins in a script without spaces between words.

@@ -24,17 +24,21 @@ type statementReader struct {
 	only   bool              // only prohibitions count
 	theirs bool              // somebody else may have written it
 	alone  bool              // the prompt is one sentence
+	more   bool              // another sentence of the prompt follows
 	list   []engine.Statement
 	said   int // bytes of sentences in the list
 
 	// of the sentence
 	whole   bool // it is one clause
 	polite  bool
+	follows bool // the prompt says more after the clause
 	forbade bool // a clause before forbids something
 	earlier []token
 
-	names []string // of the sentences and clauses before, for "it" and "them"
-	here  bool     // names are of this sentence
+	names  []string // of the sentences and clauses before, for "it" and "them"
+	nouns  []string // the last thing before that exists here, where no name was written
+	spoken bool     // a word before is not in the table
+	here   bool     // names are of this sentence
 }
 
 // clause is a part of a sentence.
@@ -44,6 +48,8 @@ type clause struct {
 	colon  bool   // it follows a colon
 	label  bool   // a colon follows it
 	joined bool
+	closed bool    // "nothing else" follows it
+	half   bool    // "and" and more follows it
 	whole  []token // with what says how long it holds
 }
 
@@ -71,23 +77,31 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 	if rest := r.beforeQuestion(clauses); asks && rest > 0 {
 		asks, clauses = false, clauses[:rest]
 	}
+	before := len(r.list)
 	if r.questions(clauses, asks) {
+		if clauses[0].label && len(clauses) > 1 && r.says(clauses[0]) {
+			r.quote(before, raw) // plan only: how does the cache work?
+		}
 		for _, c := range clauses {
 			r.note(c.tokens)
 		}
 		return
 	}
-	before := len(r.list)
 	r.polite, r.forbade, r.earlier = false, false, nil
 	only := r.only
+	clauses = withNothingElse(clauses)
 	r.whole = len(clauses) == 1
 	for _, c := range clauses {
 		r.polite = r.polite || has(c.tokens, "polite")
 		r.only = r.only || has(c.tokens, "blocks")
 	}
-	for _, c := range clauses {
+	for i, c := range clauses {
 		if len(c.tokens) > 0 && c.tokens[0].in("conditions") {
 			break // what follows depends on it
+		}
+		r.follows = r.more || i+1 < len(clauses)
+		if i+1 < len(clauses) && has(clauses[i+1].tokens[:1], "let_me") {
+			r.follows = false // wait, let me look
 		}
 		r.clause(c)
 	}
@@ -139,6 +153,9 @@ func (r *statementReader) add(kind engine.StatementKind, f *frame, until string,
 		return
 	}
 	for _, act := range f.acts {
+		if kind == engine.Forbids && r.unknown(f, act) {
+			continue
+		}
 		if act == "speak" && kind == engine.Orders {
 			f.objects = append(f.quotes, f.objects...) // what is to be written, and to whom
 		}
@@ -159,7 +176,24 @@ func (r *statementReader) meantObjects(kind engine.StatementKind, act string, f 
 	if len(f.objects) > 0 || !slices.Contains(r.referring, act) || !f.refers && (!r.here || f.all || kind != engine.Forbids) {
 		return r.objectsOf(f, act)
 	}
+	if act == "change" {
+		return r.meantBefore()
+	}
 	return r.names[:min(len(r.names), maxObjects)]
+}
+
+// meantBefore returns what words such as "it" mean: the names before, else the last thing that exists here.
+func (r *statementReader) meantBefore() []string {
+	if len(r.names) == 0 {
+		return r.nouns
+	}
+	return r.names[:min(len(r.names), maxObjects)]
+}
+
+// unknown reports whether an act is done to something that was spoken of and that no name tells: make a draft, I'll edit it
+// myself. That forbids no other change.
+func (r *statementReader) unknown(f *frame, act string) bool {
+	return act == "change" && f.refers && r.spoken && !f.all && len(f.objects)+len(r.names)+len(r.nouns) == 0
 }
 
 // clause reads one clause, in the order of what its words can mean.
@@ -168,6 +202,7 @@ func (r *statementReader) clause(c clause) {
 	for len(t) > 0 && t[0].in("polite") {
 		t = t[1:]
 	}
+	t = r.stopped(t)
 	blocked := slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") })
 	if c.tokens = t; len(t) > 0 && (blocked || !r.meant(c) && !r.half(c)) {
 		r.unclear(c, slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") && !t.in("future") }))
@@ -181,11 +216,17 @@ func (r *statementReader) note(t []token) {
 	if names := namesIn(t); len(names) > 0 {
 		r.names, r.here = names, true
 	}
+	for _, w := range t {
+		r.spoken = r.spoken || w.kind == bare
+		if r.exists != nil && (w.kind == bare || w.in("places")) && r.exists(w.text) {
+			r.nouns = []string{w.text}
+		}
+	}
 }
 
 // meant reads a clause as one of these.
 func (r *statementReader) meant(c clause) bool {
-	return r.asks(c) || r.limits(c) || r.leaves(c) || r.ends(c) || r.says(c) || r.forbids(c) || r.permits(c) || r.orders(c) || r.agrees(c)
+	return r.interjected(c) || r.asks(c) || r.limits(c) || r.leaves(c) || r.keeps(c) || r.avoids(c) || r.ends(c) || r.says(c) || r.forbids(c) || r.permits(c) || r.orders(c) || r.agrees(c)
 }
 
 // half reads what a clause forbids, or permits for something that it names, before "and": don't touch a.go and fix b.go.
@@ -194,7 +235,7 @@ func (r *statementReader) half(c clause) bool {
 	if at <= 0 {
 		return false
 	}
-	first := clause{tokens: c.tokens[:at], until: c.until, colon: c.colon}
+	first := clause{tokens: c.tokens[:at], until: c.until, colon: c.colon, half: true}
 	only, before := r.only, len(r.list)
 	r.only = true
 	r.meant(first)
@@ -248,7 +289,7 @@ func (r *statementReader) limits(c clause) bool {
 	t := c.tokens
 	not, outside := has(t, "not", "never"), has(t, "outside")
 	switch {
-	case has(t, "limit"), not && outside, not && has(t, "restricts"), !not && has(t, "only"):
+	case has(t, "limit"), not && outside, not && has(t, "restricts"), !not && onlyThis(t), c.closed:
 	default:
 		return false
 	}
@@ -259,7 +300,7 @@ func (r *statementReader) limits(c clause) bool {
 	if has(t, "me") || slices.ContainsFunc(f.acts, func(a string) bool { return a != "change" && a != "wait" }) {
 		return false
 	}
-	if len(f.acts) == 0 && !has(t, "limit", "work") && !not {
+	if len(f.acts) == 0 && !has(t, "limit", "work") && !not && !c.closed {
 		return false
 	}
 	f.acts = []string{"only_in"}
@@ -267,19 +308,30 @@ func (r *statementReader) limits(c clause) bool {
 	return true
 }
 
+// onlyThis reports whether a clause has a word such as only that limits something. Directly before an order, just limits
+// nothing: just change the schema.
+func onlyThis(t []token) bool {
+	for i := range t {
+		if t[i].in("only") && !(t[i].in("just") && i+1 < len(t) && t[i+1].anyPart(partOrders, partMakes)) {
+			return true
+		}
+	}
+	return false
+}
+
 // leaves reads: leave X alone, leave the push to me, X stays as it is.
 func (r *statementReader) leaves(c clause) bool {
 	t := c.tokens
-	if !has(t, "alone", "off") && !(has(t, "leave") && has(t, "self")) || has(t, "not", "never") && !has(t, "alone") {
+	if !has(t, "alone", "off") && !(has(t, "leave") && has(t, "self", "postponed")) || has(t, "not", "never") && !has(t, "alone") {
 		return false
 	}
-	f := r.frameOf(t, true, "leave", "alone", "off", "self", "make", "not")
+	f := r.frameOf(t, true, "leave", "alone", "off", "self", "postponed", "make", "not")
 	if f == nil {
 		return false
 	}
 	f.acts = slices.DeleteFunc(f.acts, func(a string) bool { return a == "wait" })
 	if len(f.acts)+len(f.objects) == 0 && has(t, "leave") && f.refers {
-		f.objects = r.names[:min(len(r.names), maxObjects)]
+		f.objects = r.meantBefore()
 	}
 	if len(f.acts) == 0 && len(f.objects) > 0 {
 		f.acts = []string{"change"}
@@ -320,6 +372,9 @@ func (r *statementReader) says(c clause) bool {
 				continue
 			}
 			if f := r.frame(c.tokens, "work", "only", "make", "me", "asking"); f != nil {
+				if r.theirs && act == "change" && len(f.objects) > 0 {
+					return false // what somebody says of a file: types.go read only
+				}
 				f.acts = []string{act}
 				r.add(engine.Forbids, f, c.until, false)
 				return true
@@ -349,10 +404,14 @@ func (r *statementReader) forbids(c clause) bool {
 	if t[0].in("without") && (r.forbade || r.tells()) {
 		return false // not without: the clause before says how; it was closed without committing
 	}
+	if t[0].in("before_past") && !t[0].in("never") && r.tells() && len(t) > 1 && t[1].anyPart(partOrders, partVerbs) {
+		return false // the fix is to use an ignore file, not change the comment
+	}
 	f := r.frame(t, "not", "never", "without", "without_after", "self", "asking", "make", "me", "may", "passive")
 	if f == nil || len(f.acts) == 0 || r.reports(t, f) || r.agent(t, first, f) || r.told(t, f) {
 		return false
 	}
+	f.refers = f.refers || self && !no && ownObject(t, f)
 	until := c.until
 	if has(t, "asking") {
 		until = engine.UntilAsked
@@ -398,13 +457,13 @@ func (r *statementReader) permits(c clause) bool {
 	if !has(t, "may") || has(t, "not", "never", "only", "outside", "me") || c.until != "" || c.colon {
 		return false
 	}
-	f := r.frame(t, "may", "always", "make")
+	until := ""
+	if has(t, "always", "whatever") {
+		until = engine.UntilSession
+	}
+	f := r.frame(untilWhatever(t), "may", "always", "make")
 	if f == nil || len(f.acts) == 0 {
 		return false
-	}
-	until := ""
-	if has(t, "always") {
-		until = engine.UntilSession
 	}
 	r.add(engine.Permits, f, until, false)
 	return true
@@ -424,20 +483,32 @@ func (r *statementReader) orders(c clause) bool {
 	if has(t[1:], "saying") {
 		return false // it says what something does
 	}
+	until := ""
+	if has(t, "whatever") {
+		until, t = engine.UntilSession, untilWhatever(t)
+	}
 	f := r.frame(t, "make")
 	if f != nil && slices.Equal(f.acts, []string{"schedule"}) {
 		f.objects = append(f.objects, namesIn(told)...)
 	}
-	if f == nil || len(f.acts) == 0 || len(t) == 1 && (c.label || f.acts[0] == "speak") {
-		return false // "message:" is the name of a text, and "answer" asks for an answer
+	if f == nil || len(f.acts) == 0 || len(t) == 1 && (c.label || f.acts[0] == "speak" || f.acts[0] == "change") {
+		return false // "message:" is the name of a text, "answer" asks for an answer, and "edit" alone is one of a list
 	}
 	if slices.ContainsFunc(f.acts, func(act string) bool { return !r.ordered(t, f, act) }) {
 		return false // it only has the name of an act
 	}
-	if r.add(engine.Orders, f, "", false); has(c.tokens[:1], "go", "goes") {
+	if r.add(engine.Orders, f, until, false); has(c.tokens[:1], "go", "goes") {
 		r.add(engine.Lifts, &frame{acts: []string{"wait"}}, "", false)
 	}
 	return len(f.acts) > 0
+}
+
+// untilWhatever cuts off what follows words such as "whatever you need".
+func untilWhatever(t []token) []token {
+	if i := index(t, "whatever"); i > 0 {
+		return t[:i]
+	}
+	return t
 }
 
 // told cuts off an order what a message is to say, or what is to be scheduled, and returns that of the latter.

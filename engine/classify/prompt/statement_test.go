@@ -15,9 +15,11 @@ import (
 // here are the bare names that exist in the workspace of the phrasings.
 var here = []string{"tools", "migrations", "fixtures", "build", "backups", "docs", "old-skill", "old-stuff", "script", "skript", "スクリプト", "脚本"}
 
-func statementsOf(prompt string) []engine.Statement {
+func statementsOf(prompt string) []engine.Statement { return goalOf(prompt).Statements }
+
+func goalOf(prompt string) *engine.Goal {
 	m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
-	return GoalOf(classifytest.Rows(), m, prompt, goalMarker(), "", func(s string) bool { return slices.Contains(here, s) }).Statements
+	return GoalOf(classifytest.Rows(), m, prompt, goalMarker(), "", func(s string) bool { return slices.Contains(here, s) })
 }
 
 // phrasing is a line of testdata/statements.

@@ -1,0 +1,132 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+)
+
+// workReader recognises orders to begin with the work. It has a table of its own: words such as fix are unknown in
+// statements, where they would change what is read.
+type workReader struct {
+	statementReader
+	notes []string // ends of the names of files with notes
+}
+
+func newWorkReader(set *rows.Set, exists func(string) bool) *workReader {
+	l := rows.Once(set, "work lexicon", func() *lexicon { return newLexicon(set, true, "work.") })
+	return &workReader{statementReader{lexicon: l, exists: exists}, set.OwnWords("work.notes")}
+}
+
+// orders reports whether one of some sentences orders work: more than a plan, an analysis or an answer.
+func (r *workReader) orders(sentences [][]promptWord) bool {
+	r.alone = len(sentences) == 1
+	return slices.ContainsFunc(sentences, r.sentence)
+}
+
+func (r *workReader) sentence(words []promptWord) bool {
+	clauses := r.clauses(words)
+	if len(clauses) == 0 || words[len(words)-1].stop == '?' || r.questions(clauses, false) {
+		return false
+	}
+	r.whole = len(clauses) == 1
+	for _, c := range clauses {
+		if c.tokens[0].in("conditions") || has(c.tokens, "blocks") {
+			return false // what follows depends on it, or tells something
+		}
+		if c.until == "" && !c.colon && !c.label && !has(c.tokens, "ask") && r.clause(c.tokens) {
+			return true
+		}
+	}
+	return false
+}
+
+// clause reads one clause: the orders in it are linked by words such as and.
+func (r *workReader) clause(t []token) bool {
+	if r.picks(t) {
+		return true
+	}
+	start := 0
+	for i := 0; i <= len(t); i++ {
+		if i < len(t) && !t[i].in("work.links") {
+			continue
+		}
+		if r.order(t[start:i]) {
+			return true
+		}
+		start = i + 1
+	}
+	return false
+}
+
+// order reads one order.
+func (r *workReader) order(t []token) bool {
+	for len(t) > 0 && t[0].in("starters", "polite", "work.around", "may", "go_weak", "work.links") &&
+		!t[0].in("work.verbs", "work.implements", "go", "goes", "work.goes_on") {
+		t = t[1:]
+	}
+	if len(t) == 0 || has(t, "not", "never", "me", "self", "alone") || has(t, "only", "outside") && !t[0].in("work.verbs", "work.implements") {
+		return false
+	}
+	if has(t, "work.goes_on") || t[0].in("go", "goes") && r.goesOn(t) {
+		return !has(t, "work.studies")
+	}
+	verb := 0
+	if !t[0].in("work.verbs", "work.implements") {
+		verb = slices.IndexFunc(t, func(t token) bool { return unspaced(t.text) && t.in("work.verbs", "work.implements") })
+	}
+	switch {
+	case verb < 0, len(t) == 1 && !r.whole && !t[0].in("work.implements") && !unspaced(t[0].text):
+		return false // a word of a list: read, write, edit
+	case verb+1 < len(t) && t[verb+1].in("work.said"):
+		return false
+	case has(t, "work.studies"):
+		return false
+	}
+	return t[verb].in("work.implements") || !has(t, "work.plans") && !r.notesOnly(t)
+}
+
+// goesOn reads: go ahead with the implementation.
+func (r *workReader) goesOn(t []token) bool {
+	return has(t, "work.with") && !slices.ContainsFunc(t, func(t token) bool {
+		return !t.in("go", "goes", "go_weak", "polite", "starters", "work.with", "work.around")
+	})
+}
+
+// notesOnly reports whether an order names files with notes and nothing else: write it down in notes.md.
+func (r *workReader) notesOnly(t []token) bool {
+	names := namesIn(t)
+	return len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool {
+		return !slices.ContainsFunc(r.notes, func(end string) bool { return strings.HasSuffix(strings.ToLower(n), end) })
+	})
+}
+
+// picks reads: 1 is fine but also do 3; let's go with option b.
+func (r *workReader) picks(t []token) bool {
+	option, chosen := false, r.alone && r.whole
+	for _, t := range t {
+		switch {
+		case t.in("not", "never", "conditions"):
+			return false
+		case optionName(t.text), t.in("chosen_1", "chosen_2", "chosen_3", "chosen_4"):
+			option = true
+		case t.in("work.picks", "work.approves", "polite", "go", "go_weak"):
+			chosen = true
+		case !t.in("work.options", "work.around", "work.links", "fillers", "starters", "joiners", "conjunctions", "turns", "make"):
+			return false
+		}
+	}
+	return option && chosen
+}
+
+// optionName reports whether a word can be the name of an option: 1, 12h, b.
+func optionName(s string) bool {
+	s = strings.Trim(s, "#().")
+	digits := strings.TrimRightFunc(s, func(r rune) bool { return r >= 'a' && r <= 'z' })
+	if s == "" || len(s)-len(digits) > 1 || len(digits) > 3 {
+		return false
+	}
+	return digits == "" && s != "a" && s <= "d" || digits != "" && !strings.ContainsFunc(digits, func(r rune) bool { return !unicode.IsDigit(r) })
+}
