@@ -211,6 +211,35 @@ _known_or_named_later(e) if {
 	e.location != "unknown"
 }
 
+_known_or_named_later(e) if {
+	e.kind == "file_read"
+	e.certainty == "prefix"
+	e.location in {"inside", "temp"}
+}
+
+# A folder that the call itself made for temporary files.
+_known_or_named_later(e) if {
+	e.kind == "file_delete"
+	e.certainty == "prefix"
+	e.location == "temp"
+	some made in input.action.effects
+	made.kind == "file_write"
+	made.verb == "create"
+	made.command < e.command
+	made.short == e.short
+	every word in object.get(input.action.commands[e.command], "operands", []) {
+		_stays_below(word)
+	}
+}
+
+# What is unknown is only the end of the folder's own name, and nothing after it leads out of it.
+_stays_below(word) if not contains(word, "?")
+
+_stays_below(word) if {
+	regex.match(`^[^?]*\?(/[^?]*)?$`, word)
+	not contains(word, "/..")
+}
+
 _known_or_empty_folder(e) if scores.known_path(e)
 
 # Nothing can be lost by creating an empty folder, wherever it is.
