@@ -130,6 +130,7 @@ var wordCases = map[string]wordCase{
 	"programs.switched_off":    {bash: "wipefs -a /dev/sdb --no-act=zzqx"},
 	"programs.able":            {bash: "julia -e 'zzqx(1)'"},
 	"programs.texts":           {bash: "shipit --zzqx 'rm -rf /var'", word: "--zzqx"},
+	"programs.looking":         {bash: "shipit zzqx sshd"},
 	"programs.subcommands":     {bash: "shipit systemctl stop nginx", word: "systemctl"},
 	"programs.starting":        {bash: "shipit 'zzqx rm -rf /var'"},
 	"programs.ssh_commands":    {bash: "ssh -o Zzqx=reboot web.example", word: "Zzqx"},

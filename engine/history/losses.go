@@ -9,9 +9,15 @@ import (
 // deniedEffects lists the effects of a denied call to which the denial may refer,
 // by place. If the call would lose something, those are the effects that may
 // cause the loss: the rest of its line stays allowed. If the line loses
-// something permanent, the denial is not about a temporary file.
+// something permanent, the denial is not about a temporary file. A denial because of
+// foreign code is not about the settings of the machine that the same line changes.
 func deniedEffects(a *engine.Action, harm string) []int {
 	all := where(a, func(*engine.Effect) bool { return true })
+	if harm == engine.HarmForeignCode {
+		if list := where(a, func(e *engine.Effect) bool { return e.Kind != engine.EffectSystemCall }); len(list) > 0 {
+			return list
+		}
+	}
 	if harm != engine.HarmLoss {
 		return all
 	}
@@ -61,7 +67,7 @@ func mayLose(e *engine.Effect) bool { return e.Kind == engine.EffectFileWrite }
 // or because of whom it reaches, may be removed. What the session made is its own.
 func (d *denial) spares(a *engine.Action, e *engine.Effect) bool {
 	written := engine.EffectKind(d.Kind) == engine.EffectFileWrite && (d.Harm == engine.HarmForeignCode || d.Harm == engine.HarmExposure)
-	if e.Made == engine.MadeItself || written && e.Kind == engine.EffectFileDelete && e.Verb != "move" && e.Verb != "rename" {
+	if e.Made == engine.MadeItself || written && e.Kind == engine.EffectFileDelete && e.Verb != "move" && e.Verb != "rename" || d.takenBack(e) {
 		return true
 	}
 	if d.Harm != engine.HarmLoss && engine.EffectKind(d.Kind) != engine.EffectFileDelete {
@@ -69,6 +75,18 @@ func (d *denial) spares(a *engine.Action, e *engine.Effect) bool {
 	}
 	return e.Verb == "stash" || movesWithin(a, e) || d.Harm == engine.HarmLoss && e.Ledger == engine.LedgerCreated ||
 		e.Kind == engine.EffectFileWrite && (e.Exists == "no" || e.Ledger == engine.LedgerDeleted)
+}
+
+// takenBack reports whether an effect takes back what the session did: its own change of a file, whose change a person
+// forbade, or a loss, by adding text to the file.
+func (d *denial) takenBack(e *engine.Effect) bool {
+	switch d.Harm {
+	case engine.HarmForbidden:
+		return e.Verb == "discard" && e.Ledger == engine.LedgerWritten
+	case engine.HarmLoss:
+		return e.Kind == engine.EffectFileWrite && e.Verb == "append"
+	}
+	return false
 }
 
 // movesWithin reports whether an effect moves something to a free place of the

@@ -189,9 +189,10 @@ func (w *writtenCode) runBy(a *engine.Action) (runs, named bool) {
 		name, module := strings.CutPrefix(what, "=")
 		script, given := strings.CutPrefix(what, engine.ScriptMark)
 		runs = runs || what == engine.CodeAny && !quiet(kinds) || slices.Contains(kinds, what)
-		named = named || module && w.goesBy(name) || given && names(script, w.Key)
+		named = named || module && w.goesBy(name) || given && (names(script, w.Key) ||
+			w.becomes(a, func(place string) bool { return names(script, truncateKey(place)) }))
 	}
-	named = named || w.calledBy(a) || (runs || slices.Contains(a.Loads, engine.CodeNamed)) && w.namedBy(a)
+	named = named || w.calledBy(a) || w.becomes(a, func(place string) bool { return calls(a, path.Base(place)) }) || (runs || slices.Contains(a.Loads, engine.CodeNamed)) && w.namedBy(a)
 	return runs || named, named
 }
 
@@ -226,8 +227,22 @@ func (w *writtenCode) namedBy(a *engine.Action) bool {
 
 // calledBy reports whether a command of an action has the file's name. A known program
 // may have it, too; which of the two runs depends on the search path.
-func (w *writtenCode) calledBy(a *engine.Action) bool {
-	return slices.ContainsFunc(a.Commands, func(c engine.Command) bool { return c.Name == path.Base(w.Key) })
+func (w *writtenCode) calledBy(a *engine.Action) bool { return calls(a, path.Base(w.Key)) }
+
+// calls reports whether a command of an action has a name.
+func calls(a *engine.Action, name string) bool {
+	return slices.ContainsFunc(a.Commands, func(c engine.Command) bool { return c.Name == name })
+}
+
+// becomes reports whether the call itself copies, moves or links the file to a script or program that it runs.
+func (w *writtenCode) becomes(a *engine.Action, run func(place string) bool) bool {
+	return slices.ContainsFunc(a.Effects, func(to engine.Effect) bool {
+		return to.Kind == engine.EffectFileWrite && to.Verb != "rename" && run(to.Place()) &&
+			slices.ContainsFunc(a.Effects, func(from engine.Effect) bool {
+				linked := to.Verb == "link" && from.Run
+				return (from.Command == to.Command || linked) && from.Place() != to.Place() && truncateKey(from.Place()) == w.Key
+			})
+	})
 }
 
 // data reports whether the file is data by its name: a command that merely names it

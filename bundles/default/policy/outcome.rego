@@ -190,20 +190,79 @@ _all_known if {
 	not "unknown" in input.action.types
 	input.action.effects != []
 	every e in input.action.effects {
-		scores.known_path(e)
+		_known_or_named_later(e)
 	}
+}
+
+_all_known if {
+	"not_understood" in input.facts
+	_only_targets_unknown
+	every e in input.action.effects {
+		_known_or_empty_folder(e)
+	}
+}
+
+_known_or_named_later(e) if scores.known_path(e)
+
+# A new file in a known folder whose name ends in something like a date.
+_known_or_named_later(e) if {
+	e.kind == "file_write"
+	e.certainty == "prefix"
+	e.location != "unknown"
+}
+
+_known_or_named_later(e) if {
+	e.kind == "file_read"
+	e.certainty == "prefix"
+	e.location in {"inside", "temp"}
+}
+
+# A folder that the call itself made for temporary files.
+_known_or_named_later(e) if {
+	e.kind == "file_delete"
+	e.certainty == "prefix"
+	e.location == "temp"
+	some made in input.action.effects
+	made.kind == "file_write"
+	made.verb == "create"
+	made.command < e.command
+	made.short == e.short
+	every word in object.get(input.action.commands[e.command], "operands", []) {
+		_stays_below(word)
+	}
+}
+
+# What is unknown is only the end of the folder's own name, and nothing after it leads out of it.
+_stays_below(word) if not contains(word, "?")
+
+_stays_below(word) if {
+	regex.match(`^[^?]*\?(/[^?]*)?$`, word)
+	not contains(word, "/..")
+}
+
+_known_or_empty_folder(e) if scores.known_path(e)
+
+# Nothing can be lost by creating an empty folder, wherever it is.
+_known_or_empty_folder(e) if {
+	e.kind == "file_write"
+	e.verb == "create"
+	input.action.commands[e.command].name == "mkdir"
 }
 
 # All that is unknown is which files are written. That alone is allowed, so together with
 # something that is warned about it is at most a question.
 _files_unknown if {
 	"not_understood" in input.facts
+	_only_targets_unknown
+	every e in input.action.effects {
+		_known_or_written(e)
+	}
+}
+
+_only_targets_unknown if {
 	not "unknown" in input.action.types
 	every o in input.action.opaque {
 		o.reason == "target"
-	}
-	every e in input.action.effects {
-		_known_or_written(e)
 	}
 }
 

@@ -154,6 +154,7 @@ test_speaks[name] if {
 	some what, doc in kinds.fires
 	name := concat(": ", [id, what])
 	firing.ids[id] with input as doc
+		with data.reviewer.hosts.warn_reads as true
 }
 
 test_silent[name] if {
@@ -190,5 +191,6 @@ test_known_hosts[name] if {
 	effect := given.request(object.filter(case, ["target", "certainty"]))
 	ids := firing.ids with input as given.call({"action": {"hosts": case.hosts, "effects": [effect]}})
 		with data.reviewer.hosts.known as ["api.example.com"]
+		with data.reviewer.hosts.warn_reads as true
 	case.ids == [id | some id in ids]
 }

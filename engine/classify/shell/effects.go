@@ -2,10 +2,12 @@ package shell
 
 import (
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -299,6 +301,7 @@ type redirected struct {
 	forced  bool
 	stdout  bool
 	process bool // the target is a process substitution, whose commands have been interpreted already
+	apart   bool // through a descriptor of its own, not the standard streams
 }
 
 // redirections evaluates the redirections of a statement, which happens before
@@ -319,11 +322,20 @@ func (s *Machine) redirections(list []*syntax.Redirect) redirs {
 			before := len(r.files)
 			s.redirect(&r, x, target, &null)
 			for i := before; i < len(r.files); i++ {
-				r.files[i].process = isProcess(x.Word)
+				r.files[i].process, r.files[i].apart = isProcess(x.Word), apart(x)
 			}
 		}
 	}
 	return r
+}
+
+// apart reports whether a redirection opens a descriptor other than the standard streams.
+func apart(x *syntax.Redirect) bool {
+	if x.N == nil {
+		return false
+	}
+	n, err := strconv.Atoi(x.N.Value)
+	return err == nil && n > 2
 }
 
 // targets returns what the word of a redirection may stand for.
@@ -367,11 +379,17 @@ func (s *Machine) redirect(r *redirs, x *syntax.Redirect, target abstract.Arg, n
 		if !out && fd != "2" && x.Op != syntax.RdrInOut {
 			s.outputs[fd] = target
 		}
+		if x.Op == syntax.RdrInOut && fd != "" && isSocket(target) {
+			s.Files["/dev/fd/"+fd] = abstract.Arg{Text: abstract.HoleText, Taint: abstract.Fetched}
+		}
 		*null = *null || out && isNull
 		r.muted = r.muted || fd == "2" && isNull
 		s.output(r, x.Op, target, out)
 	}
 }
+
+// isSocket reports whether a word is a connection that bash opens itself.
+func isSocket(a abstract.Arg) bool { return a.HasPrefix("/dev/tcp/") || a.HasPrefix("/dev/udp/") }
 
 // isDescriptor reports whether the word of >& is a number or a minus.
 func isDescriptor(a abstract.Arg) bool {
@@ -411,7 +429,7 @@ func (s *Machine) duplicate(r *redirs, op syntax.RedirOperator, fd string, from 
 
 func (s *Machine) input(r *redirs, x *syntax.Redirect, target abstract.Arg) {
 	text := abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
-	if target.HasPrefix("/dev/tcp/") || target.HasPrefix("/dev/udp/") {
+	if isSocket(target) {
 		text.Taint = abstract.Fetched
 	}
 	if target.From != nil {
@@ -455,7 +473,7 @@ func (s *Machine) finish(r redirs, o *Outcome, cmd syntax.Command) {
 }
 
 func (s *Machine) opened(f redirected, reads *readFiles, o Outcome, cmd syntax.Command) {
-	if f.target.HasPrefix("/dev/tcp/") || f.target.HasPrefix("/dev/udp/") {
+	if isSocket(f.target) {
 		s.socket(f, o.Out, cmd)
 		return
 	}
@@ -524,7 +542,15 @@ func (s *Machine) socket(f redirected, out abstract.Arg, cmd syntax.Command) {
 		s.flow(s.first, host, out, false)
 		s.SignalIf(!out.Known() && cmd != nil && !startsShell(cmd), engine.SignalPipeExternal)
 	}
-	s.SignalIf(startsShell(cmd), engine.SignalReverseShell)
+	attached := !f.apart || !place.Loopback(host) || !opensOnly(cmd)
+	s.SignalIf(startsShell(cmd) && attached, engine.SignalReverseShell)
+}
+
+// opensOnly reports whether a command is exec without a program, which opens descriptors
+// and attaches nothing to them.
+func opensOnly(cmd syntax.Command) bool {
+	call, ok := cmd.(*syntax.CallExpr)
+	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec"
 }
 
 // startsShell reports whether a command is a shell, or is to become one.

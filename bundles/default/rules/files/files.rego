@@ -52,6 +52,14 @@ _can_be_got_back(e) if scores.not_there(e)
 _can_be_got_back(e) if {
 	e.location == "temp"
 	not endswith(e.short, "/?")
+	not _leads_out(e)
+}
+
+# `$dir/..`, where nothing but the beginning of $dir is known.
+_leads_out(e) if {
+	e.certainty == "prefix"
+	some word in object.get(input.action.commands[e.command], "operands", [])
+	regex.match(`\?.*/\.\.(/|$)`, word)
 }
 
 _can_be_got_back(e) if {

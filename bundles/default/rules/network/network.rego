@@ -5,8 +5,8 @@ import data.reviewer.effects
 # METADATA
 # title: External network request
 # description: >-
-#   A host that the person named may be reached. Reads from the service that a program is set up for, such as a package
-#   registry, a cluster or a remote, are expected, and so is a push to a remote that was there before the session.
+#   Fires where data leaves for a host that nobody named: not for what only reads (unless hosts.warn_reads is true), nor for the service
+#   that a program is set up for, such as a cluster or a remote that was there before the session.
 # related_resources: ["https://attack.mitre.org/techniques/T1071/"]
 # custom:
 #   severity: low
@@ -21,17 +21,30 @@ warn_external_network if {
 	some e in input.action.effects
 	e.kind == "network"
 	not e.loopback
+	_noteworthy(e)
 	not _known(e)
 	not _reads_own_service(e)
 	not _pushes(e)
-	not _named(e)
+	not _at_own_service(e)
+	not e.named # what may be sent there is judged by other rules
 }
 
-# The person named the host: it may be reached. What is sent there is another question.
-_named(e) if {
-	e.named
-	e.verb in {"fetch", "exec"}
-	not e.egress
+_noteworthy(e) if e.egress
+
+_noteworthy(_) if data.reviewer.hosts.warn_reads
+
+# What a program sends to the service that it is set up for. Other rules judge what it does there.
+_at_own_service(e) if {
+	e.verb == "send"
+	_named_service(e)
+	not e.forced
+	input.action.commands[e.command].name in data.reviewer.hosts.services
+	not _given_address(input.action.commands[e.command])
+}
+
+_given_address(c) if {
+	some word in array.concat(object.get(c, "operands", []), object.get(c, "flags", []))
+	contains(word, "://")
 }
 
 # A name without a dot is not an address: what it stands for is in the program's settings.
