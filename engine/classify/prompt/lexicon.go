@@ -63,7 +63,7 @@ func lexiconOf(set *rows.Set, own bool) *lexicon {
 
 // namesOnly are lists with which names are told from words; their words mean nothing in a sentence.
 var namesOnly = []string{"prompt.plain_file_names", "prompt.dotted_words", "prompt.slashed_words", "prompt.generic", "prompt.shells",
-	"prompt.code_kinds", "prompt.likens", "prompt.own_project"}
+	"prompt.code_kinds", "prompt.likens", "prompt.own_project", "prompt.media", "prompt.kept", "prompt.before_request"}
 
 func newLexicon(set *rows.Set, own bool) *lexicon {
 	l := &lexicon{entries: map[string]*entry{}, longest: map[string]int{}, inside: map[string]bool{}}
