@@ -24,6 +24,15 @@ answers(r) if {
 }
 
 # METADATA
+# title: The latest prompt asks for an act
+# description: For rules about what nobody asked for. What the request names makes no difference.
+asked(act) if {
+	"permitted" in input.facts
+	some s in _requests(act)
+	s.prompt >= input.session.prompts
+}
+
+# METADATA
 # title: Requests cover all effects of the call that are critical
 worst_named if {
 	"permitted" in input.facts
@@ -77,13 +86,15 @@ _about["prevent_recursive_deletion"] := _deletions
 
 _about["delete_outside_scope"] := _deletions
 
-_about["recording"] := [e | some e in input.action.effects; e.kind == "process"]
+_about["recording"] := [e |
+	some e in input.action.effects
+	e.kind == "process"
+	scores.matches(effects.lines[e.command], data.reviewer.execution.records)
+]
 
 _about["publish"] := _published
 
 _about["goal_disproportion"] := _published
-
-_about["upgrade_everything"] := [e | some e in input.action.effects; e.verb == "upgrade"]
 
 _deletions := [e | some e in input.action.effects; e.kind == "file_delete"]
 
@@ -212,8 +223,6 @@ _covers("lane", s, e) if {
 	some word in array.concat(object.get(c, "sub", []), object.get(c, "operands", []))
 	word in s.objects
 }
-
-_covers("upgrade", _, e) if not e.host
 
 _ends_named(e, s) if {
 	effects.ends_process(e)

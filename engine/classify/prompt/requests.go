@@ -26,7 +26,7 @@ type request struct {
 	things []string // of which the clause has one; empty: it needs none
 	says   []string // phrases that ask for it by themselves
 	unlike []string // words with which the sentence is about something else
-	needs  []string // what the prompt has to name: host, device
+	needs  []string // what the prompt has to name: host, device; or earlier, where what was named before belongs to it
 }
 
 // requestsOf returns the requests of a policy's table.
@@ -155,12 +155,13 @@ func (r *requestReader) add(k request, c, s []promptWord) {
 		return
 	}
 	names := r.names(c, k.verbs)
-	if len(names) == 0 {
-		names = r.before
+	names = names[:min(len(names), maxRequestNames)]
+	if len(names) == 0 || slices.Contains(k.needs, "earlier") {
+		names = append(slices.Clone(r.before[:min(len(r.before), maxRequestNames)]), names...)
 	}
 	r.before = names
 	objects := []string{}
-	for _, o := range slices.Concat(names[:min(len(names), maxRequestNames)], hosts, r.devices) {
+	for _, o := range slices.Concat(names, hosts, r.devices) {
 		if len(objects) < maxObjects && !slices.Contains(objects, o) {
 			objects = append(objects, abstract.Clip(o, MaxGoalName))
 		}
