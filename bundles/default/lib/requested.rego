@@ -149,7 +149,7 @@ _covers("flash", s, e) if {
 	e.kind == "file_write"
 	_of_named_device(e.target, s)
 	not e.host
-	not e.mounted
+	_not_in_use(e)
 	some from in input.action.effects
 	from.command == e.command
 	from.kind == "file_read"
@@ -182,7 +182,8 @@ _covers("backup", _, e) if {
 }
 
 _covers("hand_over", _, e) if {
-	_new_in_home(e)
+	_new_file(e)
+	_own_desktop(e)
 	scores.matches(e.short, _cfg.desktop)
 	not scores.one_or_below(lower(e.short), "", data.reviewer.workspace.executable)
 }
@@ -265,6 +266,14 @@ _of_named_device(path, s) if {
 	regex.match(`^p?[0-9]*$`, substring(path, count(o), -1))
 }
 
+# A disk of the system stays as it is, whatever was said. A card may be mounted where cards are.
+_not_in_use(e) if not e.mounted
+
+_not_in_use(e) if {
+	scores.matches(e.mounted, _cfg.mounts)
+	not startswith(e.mounted, "/tmp")
+}
+
 # A check of the file system of the card, or mounting it where cards are mounted, and the folder for that.
 _uses_device(e, s) if {
 	e.kind == "system_call"
@@ -293,13 +302,25 @@ _mounted_there(folder, s) if {
 }
 
 _new_in_home(e) if {
-	e.kind == "file_write"
+	_new_file(e)
 	e.location == "home"
+	regex.match(`^~/[^./]`, e.short)
+}
+
+_new_file(e) if {
+	e.kind == "file_write"
 	e.certainty == "exact"
 	not e.host
 	not e.class
 	not e.exists == "yes"
-	regex.match(`^~/[^./]`, e.short)
+}
+
+_own_desktop(e) if startswith(e.short, "~/")
+
+# Of Windows: in the folder of the same person as the workspace.
+_own_desktop(e) if {
+	some home in regex.find_n(`^[A-Za-z]:/Users/[^/]+/`, e.short, 1)
+	startswith(concat("", [replace(input.session.workspace, `\`, "/"), "/"]), home)
 }
 
 # A folder that the call makes, and that was not there.

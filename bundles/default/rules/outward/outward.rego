@@ -75,6 +75,7 @@ merge_unasked if {
 	input.phase == "pre"
 	some i, line in effects.lines
 	scores.matches(line, _services.merges)
+	not scores.matches(line, _services.rehearsals)
 	_sends(i)
 	not said.allows("merge")
 	not requested.asked("merge_pr")
@@ -89,7 +90,7 @@ _sends(i) if {
 
 # METADATA
 # title: Machine stopped through its interface
-# description: A request whose path is one of services.stops, to another machine.
+# description: A request to another machine whose path is one of services.stops, or of services.restarts if the person did not name the machine.
 # custom:
 #   severity: high
 #   decision: ask
@@ -103,8 +104,27 @@ machine_stopped if {
 	some e in input.action.effects
 	e.kind == "network"
 	e.verb != "fetch"
-	scores.matches(e.target, _services.stops)
+	_stops(e)
 	_elsewhere(e)
+}
+
+_stops(e) if scores.matches(e.target, _services.stops)
+
+_stops(e) if {
+	scores.matches(e.target, _services.restarts)
+	not _named_machine(e)
+}
+
+_named_machine(e) if e.named
+
+# The machine that the command goes to.
+_named_machine(e) if {
+	e.command > 0
+	count(object.get(input.action.commands[e.command], "via", [])) > 0
+	some other in input.action.effects
+	other.kind == "network"
+	other.verb == "exec"
+	other.named
 }
 
 _elsewhere(e) if not e.loopback
