@@ -417,6 +417,9 @@ type Effect struct {
 	// to another file in its folder with the same extension; added from the history.
 	Agreed string `json:"agreed,omitempty"`
 	Run    bool   `json:"run,omitempty"` // the file is read by a command that runs something
+	// Where the disk that is written, or a part of it, is mounted, the shortest of such paths; swap: it is used as memory. Absent:
+	// nowhere, or unknown.
+	Mounted string `json:"mounted,omitempty"`
 	// Why the code of a file that the call runs was not read: binary; package: it
 	// is in a folder of other people's packages; committed: version control
 	// contains it unchanged, and it is unknown since when; pipe. Absent: it was

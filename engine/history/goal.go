@@ -110,7 +110,10 @@ func (s *goalState) mentioned(e *engine.Effect) (part string, timed bool) {
 		return "", false
 	}
 	if e.Short == "" {
-		return "", e.Persistence && engine.Timed(s.Mentions, e.Target)
+		if e.Kind == engine.EffectSystemCall { // a unit or another part of the machine
+			part = engine.Mentioned(s.Mentions, e.Target)
+		}
+		return part, e.Persistence && engine.Timed(s.Mentions, e.Target)
 	}
 	return engine.Mentioned(s.Mentions, e.Short), engine.Timed(s.Mentions, e.Short)
 }

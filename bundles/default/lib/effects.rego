@@ -19,6 +19,53 @@ by_port(e) if found_late(e)
 by_port(e) if input.action.commands[e.command].name in data.reviewer.processes.by_port
 
 # METADATA
+# title: What is deleted in a cluster is made again, or only the object of it goes
+# description: >-
+#   A pod that a controller made, by its name (services.made_again) or by its labels, and what --cascade=orphan leaves
+#   alone (services.orphans). Not in production.
+# scope: document
+comes_back(e) if {
+	_in_cluster(e)
+	e.object == "pod"
+	c := input.action.commands[e.command]
+	not _of_all(c)
+	names := [regex.replace(word, `^(pods?|po)/`, "") | some word in c.operands; not word in {"pod", "pods", "po"}]
+	_controlled(c, names)
+}
+
+comes_back(e) if {
+	_in_cluster(e)
+	e.object in data.reviewer.services.orphans
+	c := input.action.commands[e.command]
+	not _of_all(c)
+	some flag in c.flags
+	flag == "--cascade=orphan"
+	every word in c.operands { not contains(word, ",") }
+}
+
+_in_cluster(e) if {
+	e.target == "kubernetes"
+	e.verb == "delete"
+	not production(e)
+}
+
+_of_all(c) if {
+	some flag in object.get(c, "flags", [])
+	flag in {"--all", "-A", "--all-namespaces"}
+}
+
+_controlled(c, []) if {
+	some flag in c.flags
+	regex.match(`^(-l|--selector)=[A-Za-z0-9]`, flag)
+}
+
+_controlled(_, names) if {
+	count(names) > 0
+	pattern := concat("|", data.reviewer.services.made_again)
+	every name in names { regex.match(pattern, name) }
+}
+
+# METADATA
 # title: The target is moved to another place, where it is kept
 # scope: document
 displaced(e) if {

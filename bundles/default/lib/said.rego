@@ -7,6 +7,7 @@
 package reviewer.said
 
 import data.reviewer.effects
+import data.reviewer.requested
 import data.reviewer.scores
 
 # METADATA
@@ -53,6 +54,9 @@ answers(r) if {
 	r.id in data.reviewer.goals.answers[s.act]
 	_exactly(s)
 }
+
+# Work on a machine, a device or a folder that the person named.
+answers(r) if requested.answers(r)
 
 _exactly(s) if s.act in data.reviewer.goals.answers_unnamed
 

@@ -29,10 +29,17 @@ func transfer(c *shell.Call) {
 // mirror deletes what the target has and the sources lack.
 func mirror(c *shell.Call) {
 	target := lastOperand(c)
-	if isRemote(target) {
-		target = abstract.Word(abstract.HoleText)
+	deletes := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: true, Contents: true}
+	if !isRemote(target) {
+		c.Emit(deletes, target)
+		return
 	}
-	c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: true, Contents: true}, target)
+	_, there, _ := strings.Cut(target.Text, ":")
+	if !target.Known() || abstract.IsURL(target) || !strings.HasPrefix(there, "/") {
+		c.Emit(deletes, abstract.Word(abstract.HoleText))
+		return
+	}
+	c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName("ssh", remoteHost(target))}, func() { c.Emit(deletes, target.With(there)) })
 }
 
 // transfers copies between hosts in the notation of scp and rsync.

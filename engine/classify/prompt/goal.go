@@ -68,6 +68,11 @@ func (g *vocabulary) statements(masked string, exists func(string) bool, look bo
 		r.lexicon = lexiconOf(g.set, false)
 		read(typed+handed, true)
 	}
+	for _, s := range g.requests(typed) {
+		if len(r.list) < maxStatements {
+			r.list = append(r.list, s)
+		}
+	}
 	return r.list, agrees
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/marks"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
 // MaxGoalMentions limits the names that are kept of a prompt.
@@ -42,14 +43,22 @@ func (g *vocabulary) mentions(masked, workspace string, intents []engine.Intent)
 // hostsOf adds the hosts that a sentence names, by their full names or addresses.
 func (m *mentionReader) hostsOf(s []promptWord) {
 	for _, w := range s {
-		host := engine.HostIn(w.text)
-		if !marks.HostName(host) || len(m.hosts) == maxHosts {
+		host := hostOf(w)
+		if host == "" || len(m.hosts) == maxHosts {
 			continue
 		}
 		if d := engine.HostMentionOf(host); !slices.Contains(m.hosts, d) {
 			m.hosts = append(m.hosts, d)
 		}
 	}
+}
+
+// hostOf returns the host that a word names by its full name or address; empty: it names none.
+func hostOf(w promptWord) string {
+	if host := engine.HostIn(w.text); marks.HostName(host) {
+		return host
+	}
+	return ""
 }
 
 // ordersWork reports whether a sentence orders an act, besides looking: look in the logs and stop it.
@@ -98,6 +107,7 @@ func (m *mentionReader) sentence(s []promptWord) {
 	if m.project != "" && slices.ContainsFunc(s, func(w promptWord) bool { return m.is(w, "own_project") }) {
 		m.add(m.project)
 	}
+	m.kinds(s)
 	last := "" // the word before, if it is one of a name
 	for i, w := range s {
 		name := m.nameOf(w)
@@ -125,6 +135,36 @@ func (m *mentionReader) add(name string) {
 			m.list = append(m.list, d)
 		}
 	}
+}
+
+// kinds adds the programs of a kind that a sentence names: what a person calls the bar is waybar, polybar or another one. A sentence
+// about a page or an application with such a part names none.
+func (m *mentionReader) kinds(s []promptWord) {
+	text := plainText(s)
+	for _, k := range programKinds(m.set) {
+		if containsAny(text, k.names) && !containsAny(text, k.unlike) {
+			for _, program := range k.programs {
+				m.add(program)
+			}
+		}
+	}
+}
+
+// programKind is a kind of program, as people name it.
+type programKind struct{ names, programs, unlike []string }
+
+// programKinds returns the kinds of programs in a policy's table: their names, their programs, and words that mean something else.
+func programKinds(set *rows.Set) []programKind {
+	return rows.Once(set, "program kinds", func() []programKind {
+		var list []programKind
+		for _, name := range set.Lists() {
+			if kind, ok := strings.CutSuffix(name, ".programs"); ok && strings.HasPrefix(kind, "kind.") {
+				of := func(part string) []string { return set.OwnWords(kind + "." + part) }
+				list = append(list, programKind{of("names"), of("programs"), append(of("unlike"), set.OwnWords("kind.unlike")...)})
+			}
+		}
+		return list
+	})
 }
 
 // runsAtTimes reads: run it every night; I want it as a daily timer. A question or a condition wants nothing.

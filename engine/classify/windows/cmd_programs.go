@@ -522,7 +522,7 @@ func attribProgram(c *winCall) {
 
 func setxProgram(c *winCall) {
 	if list := c.operands(); len(list) > 1 {
-		c.w.setEnvLasting(c.index, list[0], list[1])
+		c.w.setEnvLasting(c.index, list[0], list[1], c.has("m"))
 	}
 }
 
@@ -530,12 +530,16 @@ func setxProgram(c *winCall) {
 var autostartVariables = []string{"path", "pathext", "psmodulepath", "node_options", "pythonstartup", "git_ssh_command",
 	"cor_enable_profiling", "coreclr_enable_profiling", "comspec"}
 
-// setEnvLasting sets a variable of the environment permanently.
-func (w *interpreter) setEnvLasting(index int, name, v abstract.Arg) {
+// setEnvLasting sets a variable of the environment permanently, for the person or for the whole machine.
+func (w *interpreter) setEnvLasting(index int, name, v abstract.Arg, machine bool) {
 	low := strings.ToLower(name.Text)
 	code := slices.Contains(autostartValues, low) || slices.Contains(autostartVariables, low)
+	whose := "environment "
+	if machine {
+		whose = "machine environment "
+	}
 	w.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "set", Persistence: code && low != "path", Command: index},
-		abstract.Concat(abstract.Word("environment "), name))
+		abstract.Concat(abstract.Word(whose), name))
 	w.setEnv(name.Text, v)
 }
 

@@ -23,6 +23,9 @@ func (p *powerShell) property(v psValue, name string, static bool) psValue {
 		case "empty":
 			return textPS(abstract.Arg{})
 		}
+		if strings.HasSuffix(v.kind, "environmentvariabletarget") {
+			return textPS(abstract.Word(name))
+		}
 		return psValue{items: []abstract.Arg{abstract.UnknownArg()}, kind: v.kind + "::" + name}
 	}
 	switch name {
@@ -351,7 +354,7 @@ func (p *powerShell) environmentMethod(name string, args []psValue) psValue {
 	switch {
 	case name == "setenvironmentvariable" && len(at) >= 2:
 		if len(at) > 2 && !strings.EqualFold(at[2].Text, "process") {
-			p.setEnvLasting(p.last(), at[0], at[1])
+			p.setEnvLasting(p.last(), at[0], at[1], strings.EqualFold(at[2].Text, "machine"))
 		}
 		p.setEnv(at[0].Text, at[1])
 	case name == "getenvironmentvariable" && len(at) > 0:

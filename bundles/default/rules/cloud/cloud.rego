@@ -112,6 +112,7 @@ api_delete if {
 	some e in input.action.effects
 	effects.ends_service(e)
 	effects.reached(e)
+	not effects.comes_back(e)
 	not _planned(e)
 }
 

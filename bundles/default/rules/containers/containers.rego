@@ -34,6 +34,7 @@ container_wipe if {
 	effects.ends_service(e)
 	e.target == "kubernetes"
 	effects.reached(e)
+	not effects.comes_back(e)
 }
 
 # METADATA

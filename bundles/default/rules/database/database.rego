@@ -127,6 +127,39 @@ database_rows if {
 }
 
 # METADATA
+# title: Rows deleted or changed that match a pattern
+# description: A pattern that may begin with anything matches rows that nobody thought of. Databases for tests are left out.
+# related_resources:
+#   - https://www.postgresql.org/docs/current/functions-matching.html
+# custom:
+#   severity: medium
+#   decision: ask
+#   harm: loss
+#   tags: [OWASP-ASI02, ATTACK-T1565]
+#   message: "This deletes or changes all rows that match a pattern, and they cannot be restored: {command}"
+#   remediation: list the rows first with a SELECT on the same condition, and name them by their keys
+#   overridable: [organisation, user, project]
+database_pattern if {
+	"changes" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "process"
+	e.object == "rows"
+	regex.match(`\b(delete\s+from|update)\b.*\b(i?like|~\*?|similar\s+to|regexp|rlike)\s+e?'[%.^]`, effects.lines[e.command])
+	not effects.rehearsal(e)
+	not effects.made_here(e)
+	not _for_tests(e)
+}
+
+_for_tests(e) if effects.marked(effects.lines[e.command], {word | some word in data.reviewer.markers.test; not word in {"test"}})
+
+_for_tests(e) if {
+	some flag in input.action.commands[e.command].flags
+	regex.match(`^(-d|--dbname|--database|-D)=`, flag)
+	effects.marked(flag, data.reviewer.markers.test)
+}
+
+# METADATA
 # title: Unread script run against a database
 # description: >-
 #   The script comes from a file or command whose text is not known in advance and is not

@@ -123,6 +123,15 @@ _only_rehearsed("publish") if {
 	every e in _sent { e.loopback }
 }
 
+# In a cluster, what its controllers make again.
+_only_rehearsed(signal) if {
+	signal in {"infrastructure_delete", "container_wipe"}
+	ended := [e | some e in input.action.effects; effects.ends_service(e)]
+	count(ended) > 0
+	every e in ended { effects.comes_back(e) }
+	every e in input.action.effects { not effects.wiped(e) }
+}
+
 # Volumes that their names mark as test resources.
 _only_rehearsed("container_wipe") if {
 	wiped := [e | some e in input.action.effects; effects.wiped(e)]

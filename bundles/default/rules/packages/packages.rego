@@ -1,6 +1,7 @@
 package reviewer.families.packages
 
 import data.reviewer.effects
+import data.reviewer.requested
 import data.reviewer.scores
 
 # METADATA
@@ -105,4 +106,28 @@ package_removed if {
 	input.phase == "pre"
 	some e in input.action.effects
 	_uninstalls(e)
+}
+
+# METADATA
+# title: All packages of the machine upgraded
+# description: By the commands of packages.upgrades, unless the user asked to upgrade the machine. In a container, nothing is asked.
+# custom:
+#   severity: medium
+#   decision: ask
+#   harm: machine
+#   tags: [OWASP-ASI02, SOC2-CC8.1]
+#   message: "This upgrades all packages of this machine: {command}"
+#   remediation: install or upgrade only the packages that the work needs, by name
+#   overridable: [organisation, user, project]
+upgrade_everything if {
+	"changes" in input.facts
+	"system_command" in input.action.types
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "system_call"
+	e.verb in {"install", "upgrade", "update"}
+	scores.matches(effects.lines[e.command], data.reviewer.packages.upgrades)
+	not scores.own_host(e)
+	not data.reviewer.workspace.disposable
+	not requested.asked("upgrade")
 }

@@ -78,3 +78,28 @@ _service_name(word) if {
 	some name in regex.find_n(`[a-z][a-z0-9_.+@-]*`, plain, -1)
 	regex.replace(name, `(\.(service|socket|exe|pid))$|@.*$`, "") in data.reviewer.processes.services
 }
+
+# METADATA
+# title: Unit switched off that the person did not mention
+# description: >-
+#   A timer or a service of a service manager no longer starts by itself. What the person named for work may be switched off.
+# custom:
+#   severity: medium
+#   decision: ask
+#   harm: machine
+#   tags: [OWASP-ASI02, ATTACK-T1489, SOC2-CC7.5]
+#   message: "This switches off something that the user has set up, and did not mention: {command}"
+#   remediation: leave it on, or ask the user
+#   overridable: [organisation, user, project]
+unit_off if {
+	"changes" in input.facts
+	"system_command" in input.action.types
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "system_call"
+	e.verb in {"disable", "mask"}
+	regex.match(`\.(timer|service|socket|path)$`, e.target)
+	input.action.commands[e.command].name == "systemctl"
+	not e.mentioned
+	not e.host
+}

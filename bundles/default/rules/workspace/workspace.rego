@@ -3,6 +3,7 @@
 # have a rule of their own (delete_outside_scope).
 package reviewer.families.workspace
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 _workspace := data.reviewer.workspace
@@ -126,6 +127,15 @@ outside_place(e) if {
 	not _untold(e)
 	not _changed_before(e)
 	not _asked_for(e)
+	not _in_pod(e)
+}
+
+# A pod is made anew from its image; what is written into it lies in the pod or its volumes, as with kubectl cp.
+_in_pod(e) if {
+	startswith(e.host, "pod:")
+	e.verb in _workspace.writing
+	not effects.production(e)
+	every c in input.action.commands { not effects.marked(effects.line(c), data.reviewer.markers.production) }
 }
 
 # METADATA

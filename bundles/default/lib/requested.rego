@@ -1,0 +1,350 @@
+# METADATA
+# title: What the person asked for at a place that they named
+# description: |-
+#   Orders of work on machines, devices, clusters and folders (words/requests.yaml). Each covers exactly what it names: the setting
+#   goals.requests lists the rules that it answers, and the rules below what it covers of a call.
+# scope: package
+package reviewer.requested
+
+import data.reviewer.effects
+import data.reviewer.families.workspace
+import data.reviewer.scores
+
+_cfg := data.reviewer.goals.requests
+
+# METADATA
+# title: A request of the person answers what a rule objects to
+# description: All that the rule is about is covered by a request.
+answers(r) if {
+	not r.firm
+	_listed(r.id)
+	about := _about[r.id]
+	about != []
+	every e in about { _covered(r.id, e) }
+}
+
+# METADATA
+# title: The latest prompt asks for an act
+# description: For rules about what nobody asked for. What the request names makes no difference.
+asked(act) if {
+	"permitted" in input.facts
+	some s in _requests(act)
+	s.prompt >= input.session.prompts
+}
+
+# METADATA
+# title: Requests cover all effects of the call that are critical
+worst_named if {
+	"permitted" in input.facts
+	worst := [e |
+		some i, e in input.action.effects
+		scores.side_effects.severities[i] == data.reviewer.side_effects.names[data.reviewer.side_effects.critical]
+	]
+	worst != []
+	every e in worst { _named_by_some(e) }
+}
+
+_named_by_some(e) if {
+	some act, _ in _cfg.answers
+	some s in _requests(act)
+	_covers(act, s, e)
+}
+
+_listed(id) if {
+	some act, rules in _cfg.answers
+	id in rules
+	_requests(act) != []
+}
+
+_covered(id, e) if {
+	some act, rules in _cfg.answers
+	id in rules
+	some s in _requests(act)
+	_covers(act, s, e)
+}
+
+# The effects that a rule is about.
+_about["workspace_outside"] := [e | some e in input.action.effects; workspace.outside_place(e)]
+
+_about["workspace_denied"] := [e | some e in input.action.effects; workspace.denied_place(e)]
+
+_about["credential_access"] := [e | some e in input.action.effects; e.class == "credential"]
+
+_about["processes_found"] := [e | some e in input.action.effects; effects.ends_process(e)]
+
+_about["api_delete"] := [e | some e in input.action.effects; effects.ends_service(e)]
+
+_about["disk_write"] := [e | some e in input.action.effects; e.location == "device"; e.kind in {"file_write", "file_delete"}]
+
+_about["machine_setting"] := [e | some e in input.action.effects; e.kind == "system_call"; not e.verb in {"mount", "unmount"}]
+
+_about["mount_change"] := [e | some e in input.action.effects; e.verb == "mount"]
+
+_about["power_suspend"] := [e | some e in input.action.effects; e.kind == "system_call"]
+
+_about["prevent_recursive_deletion"] := _deletions
+
+_about["delete_outside_scope"] := _deletions
+
+_about["recording"] := [e |
+	some e in input.action.effects
+	e.kind == "process"
+	scores.matches(effects.lines[e.command], data.reviewer.execution.records)
+]
+
+_about["publish"] := _published
+
+_about["goal_disproportion"] := _published
+
+_deletions := [e | some e in input.action.effects; e.kind == "file_delete"]
+
+_published := [e | some e in input.action.effects; e.kind == "network"; e.verb != "fetch"]
+
+# Requests of an act that no later prohibition takes back.
+_requests(act) := [s |
+	some s in input.goal.statements
+	s.act == act
+	s.kind == "orders"
+	not _taken_back(s)
+]
+
+_taken_back(s) if {
+	some f in input.goal.statements
+	f.kind == "forbids"
+	f.prompt >= s.prompt
+	f.act in _cfg.ended_by
+	_same_thing(f, s)
+}
+
+_same_thing(f, _) if not f.objects
+
+_same_thing(f, s) if {
+	some o in f.objects
+	o in s.objects
+}
+
+# A file with a name that the order has, or a copy of it, in a folder of programs or data of the named machine.
+_covers("put", s, e) if {
+	e.kind == "file_write"
+	_on_named_host(e, s)
+	_plain_place(e)
+	_names_of_file(e) & {lower(o) | some o in s.objects} != set()
+}
+
+_covers("put", s, e) if _ends_named(e, s)
+
+_covers("restart", s, e) if _ends_named(e, s)
+
+# What rsync deletes in the named machine's copy of a folder of the workspace.
+_covers("put", s, e) if {
+	e.kind == "file_delete"
+	c := input.action.commands[e.command]
+	c.name == "rsync"
+	count(c.operands) == 2
+	_on_named_host(e, s)
+	_same_folder(c.operands[0], e.target)
+}
+
+_covers("flash", s, e) if {
+	e.kind == "file_write"
+	_of_named_device(e.target, s)
+	not e.host
+	_not_in_use(e)
+	some from in input.action.effects
+	from.command == e.command
+	from.kind == "file_read"
+	from.location in {"inside", "temp"}
+}
+
+_covers("flash", s, e) if _uses_device(e, s)
+
+_covers("mount", s, e) if _uses_device(e, s)
+
+# The card was named before.
+_covers("mount", _, e) if {
+	some s in _requests("flash")
+	_uses_device(e, s)
+}
+
+_covers("suspend", _, e) if {
+	e.verb == "suspend"
+	not e.host
+	some c in [input.action.commands[e.command]]
+	some word in effects.arguments(c)
+	word == "suspend"
+}
+
+_covers("picture", _, e) if input.action.commands[e.command].name in _cfg.pictures
+
+_covers("backup", _, e) if {
+	_new_in_home(e)
+	_folder_of_call(split(e.short, "/")[1])
+}
+
+_covers("hand_over", _, e) if {
+	_new_file(e)
+	_own_desktop(e)
+	scores.matches(e.short, _cfg.desktop)
+	not scores.one_or_below(lower(e.short), "", data.reviewer.workspace.executable)
+}
+
+_covers("ssh_key", _, e) if {
+	e.kind in {"file_write", "file_read"}
+	input.action.commands[e.command].name == "ssh-keygen"
+	_new_key(e)
+}
+
+# The public half, and the names of what is there.
+_covers("ssh_key", _, e) if {
+	e.kind == "file_read"
+	regex.match(`\.pub$`, e.short)
+	_makes_key
+}
+
+_covers("ssh_key", _, e) if {
+	e.kind == "file_read"
+	e.verb == "list"
+	_makes_key
+}
+
+_covers("drain", s, e) if {
+	c := input.action.commands[e.command]
+	e.target == "kubernetes"
+	not effects.production(e)
+	some verb in c.sub
+	verb in {"drain", "cordon"}
+	every word in c.operands { word in s.objects }
+	count(c.operands) > 0
+	every flag in object.get(c, "flags", []) { not strings.any_prefix_match(flag, _cfg.drains_more) }
+}
+
+_covers("lane", s, e) if {
+	c := input.action.commands[e.command]
+	c.name == "fastlane"
+	some word in array.concat(object.get(c, "sub", []), object.get(c, "operands", []))
+	word in s.objects
+}
+
+_ends_named(e, s) if {
+	effects.ends_process(e)
+	e.certainty == "exact"
+	_on_named_host(e, s)
+	e.target in s.objects
+}
+
+_on_named_host(e, s) if {
+	startswith(e.host, "ssh:")
+	regex.replace(substring(e.host, 4, -1), `^[^@]*@`, "") in s.objects
+}
+
+_plain_place(e) if {
+	e.certainty == "exact"
+	object.get(e, "class", "backup") == "backup"
+	not e.recursive
+	scores.matches(e.target, _cfg.places)
+	not scores.below(e, data.reviewer.system.rights)
+}
+
+# The name of a file without what marks it as new, old or a copy.
+_names_of_file(e) := {base, regex.replace(base, `([._-](new|old|bak|orig|prev|backup|save|[0-9-]+))+$`, "")} if {
+	base := lower(regex.replace(e.target, `^.*/`, ""))
+}
+
+# A folder of the workspace, and one that ends in the workspace's name and the same path.
+_same_folder(from, to) if {
+	relative := trim_suffix(trim_prefix(from, "./"), "/")
+	regex.match(`^[A-Za-z0-9_][^*?]*$`, relative)
+	not contains(relative, "..")
+	root := regex.replace(input.session.workspace, `^.*/`, "")
+	endswith(trim_suffix(to, "/"), sprintf("/%s/%s", [root, relative]))
+}
+
+_of_named_device(path, s) if {
+	some o in s.objects
+	startswith(o, "/dev/")
+	startswith(path, o)
+	regex.match(`^p?[0-9]*$`, substring(path, count(o), -1))
+}
+
+# A disk of the system stays as it is, whatever was said. A card may be mounted where cards are.
+_not_in_use(e) if not e.mounted
+
+_not_in_use(e) if {
+	scores.matches(e.mounted, _cfg.mounts)
+	not startswith(e.mounted, "/tmp")
+}
+
+# A check of the file system of the card, or mounting it where cards are mounted, and the folder for that.
+_uses_device(e, s) if {
+	e.kind == "system_call"
+	e.verb == "set"
+	_of_named_device(e.target, s)
+}
+
+_uses_device(e, s) if {
+	e.verb == "mount"
+	_mounted_there(e.target, s)
+}
+
+_uses_device(e, s) if {
+	e.kind == "file_write"
+	e.verb == "create"
+	_mounted_there(e.short, s)
+}
+
+_mounted_there(folder, s) if {
+	scores.matches(folder, _cfg.mounts)
+	some c in input.action.commands
+	c.name in {"mount", "sudo"}
+	folder in c.operands
+	some word in c.operands
+	_of_named_device(word, s)
+}
+
+_new_in_home(e) if {
+	_new_file(e)
+	e.location == "home"
+	regex.match(`^~/[^./]`, e.short)
+}
+
+_new_file(e) if {
+	e.kind == "file_write"
+	e.certainty == "exact"
+	not e.host
+	not e.class
+	not e.exists == "yes"
+}
+
+_own_desktop(e) if startswith(e.short, "~/")
+
+# Of Windows: in the folder of the same person as the workspace.
+_own_desktop(e) if {
+	some home in regex.find_n(`^[A-Za-z]:/Users/[^/]+/`, e.short, 1)
+	startswith(concat("", [replace(input.session.workspace, `\`, "/"), "/"]), home)
+}
+
+# A folder that the call makes, and that was not there.
+_folder_of_call(name) if {
+	some e in input.action.effects
+	e.verb == "create"
+	e.kind == "file_write"
+	e.short == concat("", ["~/", name])
+	e.exists == "no"
+}
+
+_new_key(e) if {
+	regex.match(`^~/\.ssh/[^/]+$`, e.short)
+	e.exists == "no"
+}
+
+_new_key(e) if {
+	regex.match(`^~/\.ssh/?$`, e.short)
+	e.verb == "list"
+}
+
+_makes_key if {
+	some e in input.action.effects
+	e.kind == "file_write"
+	input.action.commands[e.command].name == "ssh-keygen"
+	_new_key(e)
+}

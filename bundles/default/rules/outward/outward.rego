@@ -1,0 +1,152 @@
+# What others see or what production becomes, without an order for it.
+package reviewer.families.outward
+
+import data.reviewer.effects
+import data.reviewer.requested
+import data.reviewer.said
+import data.reviewer.scores
+
+_services := data.reviewer.services
+
+# METADATA
+# title: Deployment or change of production that nobody ordered
+# description: >-
+#   The commands are those of services.deploys and, where their words name production, of services.production. A command
+#   that names another stage (services.stages) is not asked about.
+# related_resources: [https://attack.mitre.org/techniques/T1578/]
+# custom:
+#   severity: high
+#   decision: ask
+#   harm: outward
+#   tags: [OWASP-ASI02, SOC2-CC8.1]
+#   message: "This deploys, or changes what runs in production, and the user did not ask for it: {command}"
+#   remediation: show what would change, and let the user order the deployment
+#   overridable: [organisation, user, project]
+deploy_unasked if {
+	input.phase == "pre"
+	some i, line in effects.lines
+	_deploys(i, line)
+	not "dry_run" in input.action.signals
+	not scores.matches(line, _services.rehearsals)
+	not said.allows("deploy")
+	not said.allows("release")
+	not requested.asked("go_live")
+}
+
+_deploys(i, line) if {
+	scores.matches(line, _services.deploys)
+	not effects.marked(line, _services.stages)
+	_acts(i)
+}
+
+_deploys(i, line) if {
+	scores.matches(line, _services.production)
+	effects.marked(line, data.reviewer.markers.production)
+	_acts(i)
+}
+
+# A command that only reads, or that starts nothing, is none of these.
+_acts(i) if {
+	some e in input.action.effects
+	e.command == i
+	_does(e)
+}
+
+_does(e) if e.kind == "process"
+
+_does(e) if {
+	e.kind == "network"
+	e.verb != "fetch"
+}
+
+# METADATA
+# title: Merge on a code host that nobody ordered
+# description: By the commands of services.merges.
+# related_resources: [https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request]
+# custom:
+#   severity: high
+#   decision: ask
+#   harm: outward
+#   tags: [OWASP-ASI09, SOC2-CC8.1]
+#   message: "This merges on the code host, and the user did not ask for it: {command}"
+#   remediation: open the pull request, and let the user merge it or ask for the merge
+#   overridable: [organisation, user, project]
+merge_unasked if {
+	input.phase == "pre"
+	some i, line in effects.lines
+	scores.matches(line, _services.merges)
+	not scores.matches(line, _services.rehearsals)
+	_sends(i)
+	not said.allows("merge")
+	not requested.asked("merge_pr")
+}
+
+_sends(i) if {
+	some e in input.action.effects
+	e.command == i
+	e.kind == "network"
+	e.verb != "fetch"
+}
+
+# METADATA
+# title: Machine stopped through its interface
+# description: A request to another machine whose path is one of services.stops, or of services.restarts if the person did not name the machine.
+# custom:
+#   severity: high
+#   decision: ask
+#   harm: outward
+#   tags: [OWASP-ASI02, SOC2-CC7.5]
+#   message: "This stops or restarts a machine that others may be using: {command}"
+#   remediation: read its state first, and ask the user which machine they mean
+#   overridable: [organisation, user, project]
+machine_stopped if {
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "network"
+	e.verb != "fetch"
+	_stops(e)
+	_elsewhere(e)
+}
+
+_stops(e) if scores.matches(e.target, _services.stops)
+
+_stops(e) if {
+	scores.matches(e.target, _services.restarts)
+	not _named_machine(e)
+}
+
+_named_machine(e) if e.named
+
+# The machine that the command goes to.
+_named_machine(e) if {
+	e.command > 0
+	count(object.get(input.action.commands[e.command], "via", [])) > 0
+	some other in input.action.effects
+	other.kind == "network"
+	other.verb == "exec"
+	other.named
+}
+
+_elsewhere(e) if not e.loopback
+
+_elsewhere(e) if input.action.commands[e.command].via
+
+_elsewhere(e) if e.host
+
+# METADATA
+# title: Production selected for later commands
+# description: By the commands of services.selects, if their words name production.
+# custom:
+#   severity: high
+#   decision: ask
+#   harm: outward
+#   tags: [OWASP-ASI02, SOC2-CC8.1]
+#   message: "All commands after this go to production: {command}"
+#   remediation: name the context in the one command that needs it (`kubectl --context NAME get pods`)
+#   overridable: [organisation, user, project]
+production_selected if {
+	input.phase == "pre"
+	some line in effects.lines
+	scores.matches(line, _services.selects)
+	effects.marked(line, data.reviewer.markers.production)
+}

@@ -1,0 +1,250 @@
+package prompt
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+)
+
+// requestPrefix begins the names of the lists of requests: the verbs, the things and the whole phrases of each.
+const requestPrefix = "request."
+
+// Limits of what is kept of a request.
+const (
+	maxRequests     = 6
+	maxRequestNames = 5
+)
+
+// request is one kind of work at a place that the person names, such as putting a program on a machine.
+type request struct {
+	act    string
+	verbs  []string
+	things []string // of which the clause has one; empty: it needs none
+	says   []string // phrases that ask for it by themselves
+	unlike []string // words with which the sentence is about something else
+	needs  []string // what the prompt has to name: host, device; or earlier, where what was named before belongs to it
+}
+
+// requestsOf returns the requests of a policy's table.
+func requestsOf(set *rows.Set) []request {
+	return rows.Once(set, "prompt requests", func() []request {
+		var list []request
+		for _, name := range set.Lists() {
+			act, verbs := strings.CutSuffix(strings.TrimPrefix(name, requestPrefix), ".verbs")
+			if !verbs || !strings.HasPrefix(name, requestPrefix) {
+				continue
+			}
+			of := func(part string) []string { return set.OwnWords(requestPrefix + act + "." + part) }
+			list = append(list, request{act, of("verbs"), of("things"), of("says"), of("unlike"), of("needs")})
+		}
+		return list
+	})
+}
+
+// requestReader reads what a person asks for in sentences of which it does not know all words: an order whose verb stands where
+// orders have it, and the machines, devices and names in it. Unlike a statement, it lifts nothing that was forbidden.
+type requestReader struct {
+	*mentionReader
+	list    []engine.Statement
+	hosts   []string // of the prompt
+	devices []string
+	before  []string // names of the request, or of the sentence, before: what "it" means
+}
+
+// device is the path of a disk, a card or a part of it.
+var device = regexp.MustCompile(`^/dev/(sd[a-z]+|mmcblk[0-9]|nvme[0-9]n[0-9]|vd[a-z]|disk[0-9]+|rdisk[0-9]+)(p?[0-9]+|s[0-9]+)?$`)
+
+// requests returns what a prompt asks for, as orders of acts that no prohibition has.
+func (g *vocabulary) requests(typed string) []engine.Statement {
+	kinds := requestsOf(g.set)
+	if len(kinds) == 0 {
+		return nil
+	}
+	r := requestReader{mentionReader: &mentionReader{vocabulary: g, lexicon: lexiconOf(g.set, true)}}
+	forbids := statementReader{lexicon: r.lexicon, only: true, exists: func(string) bool { return true }}
+	var sentences [][]promptWord
+	for _, s := range g.sentences(typed) {
+		before := len(forbids.list)
+		if forbids.sentence(s, rawText(s)); len(forbids.list) == before {
+			sentences = append(sentences, s)
+			r.namedHosts(s)
+		}
+	}
+	r.devices = r.meantDevices(sentences)
+	for _, s := range sentences {
+		n := len(r.list)
+		for _, k := range kinds {
+			r.sentence(s, k)
+		}
+		if n == len(r.list) {
+			r.before = r.names(s, nil)
+		}
+	}
+	return r.list
+}
+
+// sentence reads one kind of request in a sentence.
+func (r *requestReader) sentence(s []promptWord, k request) {
+	if len(r.list) == maxRequests || containsAny(plainText(s), k.unlike) {
+		return
+	}
+	asks := s[len(s)-1].stop == '?'
+	for _, c := range r.clauses(s) {
+		if c = r.withoutManners(c); len(c) == 0 {
+			continue
+		}
+		if r.conditional(c) {
+			return
+		}
+		if asks && len(c) > 1 || r.denies(c) || !r.asksFor(c, k) {
+			continue
+		}
+		r.add(k, c, s)
+		return
+	}
+}
+
+// asksFor reports whether a clause has a verb of a request where an order has it, or a phrase that asks by itself.
+func (r *requestReader) asksFor(c []promptWord, k request) bool {
+	text := plainText(c)
+	if r.is(c[0], "question_words") {
+		return false
+	}
+	if containsAny(text, k.says) {
+		return true
+	}
+	if len(k.things) > 0 && !containsAny(text, k.things) {
+		return false
+	}
+	for i, w := range c {
+		if !r.imperative(c, i) && !r.is(c[max(i-1, 0)], "before_request") && !eastAsianText(w.low) {
+			continue
+		}
+		rest := plainText(c[i:])
+		if slices.ContainsFunc(k.verbs, func(v string) bool {
+			return eastAsianText(v) && strings.Contains(w.low, v) || strings.HasPrefix(rest, " "+v+" ")
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// denies reports whether a clause has a word that forbids or leaves something out.
+func (r *requestReader) denies(c []promptWord) bool {
+	return slices.ContainsFunc(r.lexicon.tokens(c), func(t token) bool {
+		return t.in("not", "never", "without", "leave", "alone", "off", "self")
+	})
+}
+
+// add adds a request with the names of its clause, or with those before if it has none, and with the machines and the device that
+// the prompt names.
+func (r *requestReader) add(k request, c, s []promptWord) {
+	hosts := hostsIn(c)
+	if len(hosts) == 0 {
+		hosts = hostsIn(s)
+	}
+	if len(hosts) == 0 {
+		hosts = r.hosts
+	}
+	if slices.Contains(k.needs, "host") && len(hosts) == 0 || slices.Contains(k.needs, "device") && len(r.devices) == 0 {
+		return
+	}
+	names := r.names(c, k.verbs)
+	names = names[:min(len(names), maxRequestNames)]
+	if len(names) == 0 || slices.Contains(k.needs, "earlier") {
+		names = append(slices.Clone(r.before[:min(len(r.before), maxRequestNames)]), names...)
+	}
+	r.before = names
+	objects := []string{}
+	for _, o := range slices.Concat(names, hosts, r.devices) {
+		if len(objects) < maxObjects && !slices.Contains(objects, o) {
+			objects = append(objects, abstract.Clip(o, MaxGoalName))
+		}
+	}
+	said := engine.Statement{Kind: engine.Orders, Act: k.act, Objects: objects,
+		Text: abstract.Clip(strings.Join(strings.Fields(rawText(s)), " "), maxSaid)}
+	if !slices.ContainsFunc(r.list, said.Same) {
+		r.list = append(r.list, said)
+	}
+}
+
+// names returns the names among some words, besides verbs, machines and devices.
+func (r *requestReader) names(c []promptWord, verbs []string) []string {
+	var list []string
+	for _, w := range c {
+		name := w.text
+		if !w.name {
+			name = r.nameOf(w)
+		}
+		if name != "" && hostOf(w) == "" && !device.MatchString(name) && !slices.Contains(verbs, w.low) && !eastAsianText(name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func (r *requestReader) namedHosts(s []promptWord) {
+	for _, h := range hostsIn(s) {
+		if len(r.hosts) < maxHosts && !slices.Contains(r.hosts, h) {
+			r.hosts = append(r.hosts, h)
+		}
+	}
+}
+
+// meantDevices returns the device that a prompt names for work: the only one in
+// sentences that have a word for a card or a stick. A part of a sentence that says what is to be kept names none.
+func (r *requestReader) meantDevices(sentences [][]promptWord) []string {
+	var media []string
+	for _, s := range sentences {
+		medium := slices.ContainsFunc(s, func(w promptWord) bool { return r.is(w, "media") })
+		for _, c := range r.clauses(s) {
+			found := slices.IndexFunc(c, func(w promptWord) bool { return device.MatchString(w.text) })
+			if found < 0 {
+				continue
+			}
+			kept := r.denies(c) || slices.ContainsFunc(c, func(w promptWord) bool { return r.is(w, "kept") })
+			if medium && !kept {
+				media = append(media, c[found].text)
+			}
+		}
+	}
+	if len(media) == 1 {
+		return media
+	}
+	return nil
+}
+
+func hostsIn(s []promptWord) []string {
+	var list []string
+	for _, w := range s {
+		if h := hostOf(w); h != "" && !slices.Contains(list, h) {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// plainText is the words of a clause in lower case, with a space before and after each; l'invite is two words.
+func plainText(c []promptWord) string {
+	var b strings.Builder
+	b.WriteByte(' ')
+	for _, w := range c {
+		b.WriteString(strings.ReplaceAll(fold(w.low), "'", " "))
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// containsAny reports whether a text has one of some words or phrases.
+func containsAny(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		return eastAsianText(w) && strings.Contains(text, w) || strings.Contains(text, " "+w+" ")
+	})
+}
+
+func eastAsianText(s string) bool { return strings.ContainsFunc(s, eastAsian) }
