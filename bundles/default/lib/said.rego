@@ -579,6 +579,7 @@ _stays_as_it_is(e) if {
 	e.git == "clean"
 	e.entry == "file"
 	e.certainty == "exact"
+	every flag in object.get(input.action.commands[e.command], "flags", []) { flag in {"-q", "--quiet", "-f", "--force"} }
 	every o in input.action.commands[e.command].operands {
 		endswith(concat("", ["/", e.target]), concat("", ["/", trim_prefix(o, "./")]))
 	}

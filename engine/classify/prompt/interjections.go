@@ -61,8 +61,8 @@ func (r *statementReader) avoids(c clause) bool {
 		return false
 	}
 	f := r.frame(t, "not", "never", "works_on", "make", "may", "work")
-	if f == nil || slices.ContainsFunc(t, func(t token) bool { return !t.in("targets") && (t.kind == name || t.kind == ident) }) ||
-		!slices.ContainsFunc(t, func(t token) bool { return t.in("targets") }) ||
+	other := func(t token) bool { return !t.in("targets") && (t.kind == name || t.kind == ident) }
+	if f == nil || slices.ContainsFunc(t, other) || !has(t, "targets") ||
 		slices.ContainsFunc(f.acts, func(act string) bool { return act != "change" && act != "wait" }) {
 		return false
 	}

@@ -148,8 +148,10 @@ func (l *lexicon) add(list, text string) {
 }
 
 // unaccented writes letters without accents, as many people do. Dots over letters stay: andere is not ändere.
-var unaccented = strings.NewReplacer("á", "a", "à", "a", "â", "a", "ã", "a", "é", "e", "è", "e", "ê", "e", "í", "i", "ì", "i", "î", "i", "ó", "o",
-	"ò", "o", "ô", "o", "õ", "o", "ú", "u", "ù", "u", "û", "u", "ç", "c", "ñ", "n", "ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss")
+var unaccented = strings.NewReplacer(
+	"á", "a", "à", "a", "â", "a", "ã", "a", "é", "e", "è", "e", "ê", "e", "í", "i", "ì", "i", "î", "i",
+	"ó", "o", "ò", "o", "ô", "o", "õ", "o", "ú", "u", "ù", "u", "û", "u", "ç", "c", "ñ", "n",
+	"ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss")
 
 // addUnaccented lets words without their accents mean the same, where they mean nothing else.
 func (l *lexicon) addUnaccented() {

@@ -226,7 +226,8 @@ func (r *statementReader) note(t []token) {
 
 // meant reads a clause as one of these.
 func (r *statementReader) meant(c clause) bool {
-	return r.interjected(c) || r.asks(c) || r.limits(c) || r.leaves(c) || r.keeps(c) || r.avoids(c) || r.ends(c) || r.says(c) || r.forbids(c) || r.permits(c) || r.orders(c) || r.agrees(c)
+	return r.interjected(c) || r.asks(c) || r.limits(c) || r.leaves(c) || r.keeps(c) || r.avoids(c) ||
+		r.ends(c) || r.says(c) || r.forbids(c) || r.permits(c) || r.orders(c) || r.agrees(c)
 }
 
 // half reads what a clause forbids, or permits for something that it names, before "and": don't touch a.go and fix b.go.

@@ -128,5 +128,8 @@ func optionName(s string) bool {
 	if s == "" || len(s)-len(digits) > 1 || len(digits) > 3 {
 		return false
 	}
-	return digits == "" && s != "a" && s <= "d" || digits != "" && !strings.ContainsFunc(digits, func(r rune) bool { return !unicode.IsDigit(r) })
+	if digits == "" {
+		return s != "a" && s <= "d"
+	}
+	return !strings.ContainsFunc(digits, func(r rune) bool { return !unicode.IsDigit(r) })
 }
