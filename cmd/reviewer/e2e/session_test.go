@@ -129,7 +129,8 @@ func (s *stage) tryAsked(tool, file string) {
 func TestWarningReachesTheAgent(t *testing.T) {
 	each(t, func(s *stage) {
 		s.install("user")
-		run := s.prompt(Script{Shell("git push || echo tea > mark")})
+		s.must(os.WriteFile(filepath.Join(s.Project, ".env"), []byte("COLOUR=green\n"), 0o600))
+		run := s.prompt(Script{Shell("cat .env && echo tea > mark")})
 		s.want("project/mark", true)
 		if got := s.verdicts()[call(1, 1)]; len(got) != 1 || got[0] != "warn" {
 			s.t.Errorf("verdicts: %q, want one warn", got)
