@@ -67,7 +67,7 @@ func mayLose(e *engine.Effect) bool { return e.Kind == engine.EffectFileWrite }
 // or because of whom it reaches, may be removed. What the session made is its own.
 func (d *denial) spares(a *engine.Action, e *engine.Effect) bool {
 	written := engine.EffectKind(d.Kind) == engine.EffectFileWrite && (d.Harm == engine.HarmForeignCode || d.Harm == engine.HarmExposure)
-	if e.Made == engine.MadeItself || written && e.Kind == engine.EffectFileDelete && e.Verb != "move" && e.Verb != "rename" || d.takenBack(e) {
+	if e.Made == engine.MadeItself || d.undone(e) || written && e.Kind == engine.EffectFileDelete && e.Verb != "move" && e.Verb != "rename" {
 		return true
 	}
 	if d.Harm != engine.HarmLoss && engine.EffectKind(d.Kind) != engine.EffectFileDelete {
@@ -77,9 +77,9 @@ func (d *denial) spares(a *engine.Action, e *engine.Effect) bool {
 		e.Kind == engine.EffectFileWrite && (e.Exists == "no" || e.Ledger == engine.LedgerDeleted)
 }
 
-// takenBack reports whether an effect takes back what the session did: its own change of a file, whose change a person
-// forbade, or a loss, by adding text to the file.
-func (d *denial) takenBack(e *engine.Effect) bool {
+// undone reports whether an effect undoes what was denied: it discards the session's own change of a file that
+// a person wants unchanged, or adds text to a file that was not to be changed otherwise.
+func (d *denial) undone(e *engine.Effect) bool {
 	switch d.Harm {
 	case engine.HarmForbidden:
 		return e.Verb == "discard" && e.Ledger == engine.LedgerWritten

@@ -192,7 +192,8 @@ func (w *writtenCode) runBy(a *engine.Action) (runs, named bool) {
 		named = named || module && w.goesBy(name) || given && (names(script, w.Key) ||
 			w.becomes(a, func(place string) bool { return names(script, truncateKey(place)) }))
 	}
-	named = named || w.calledBy(a) || w.becomes(a, func(place string) bool { return calls(a, path.Base(place)) }) || (runs || slices.Contains(a.Loads, engine.CodeNamed)) && w.namedBy(a)
+	named = named || w.calledBy(a) || w.becomes(a, func(place string) bool { return calls(a, path.Base(place)) }) ||
+		(runs || slices.Contains(a.Loads, engine.CodeNamed)) && w.namedBy(a)
 	return runs || named, named
 }
 

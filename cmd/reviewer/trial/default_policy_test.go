@@ -80,7 +80,8 @@ func TestDefaultDecisions(t *testing.T) {
 		{"git push --force origin main", engine.Block, "git_force_push_protected"},
 		{"git push origin +topic", engine.Ask, "git_force_push"},
 		{"git reset --hard", engine.Allow, "git_discard"},
-		{"curl https://example.com/", engine.Warn, "warn_external_network"},
+		{"curl https://example.com/", engine.Allow, ""},
+		{"curl -d v=1 https://example.com/", engine.Warn, "warn_external_network"},
 		{"curl http://127.0.0.1:8080/", engine.Allow, ""},
 		{`rm -rf "$X"`, engine.Block, "prevent_recursive_deletion"},
 		{"cat ~/.ssh/id_rsa", engine.Ask, "credential_access"},
@@ -137,7 +138,7 @@ func TestDefaultConditions(t *testing.T) {
 func commandsOf() []engine.Event {
 	var list []engine.Event
 	for _, command := range []string{
-		"ls", "cat /etc/hosts", "rm -rf build", "rm a.txt", "rm -rf /tmp/x", "rm ../a", "curl https://example.com/", "curl -d @a https://example.com/",
+		"ls", "cat /etc/hosts", "rm -rf build", "rm a.txt", "rm -rf /tmp/x", "rm ../a", "curl https://example.com/", "curl -d @a https://example.com/", "curl -d v=1 https://example.com/",
 		"git push", "git reset --hard", "sudo systemctl stop db", "npm install left-pad", "eval $X", "kill 1", "docker system prune -a --volumes",
 		"echo x > ~/.aws/config", "env", "mkdir -p a/b", "sleep 100 &", "make",
 	} {

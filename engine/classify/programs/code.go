@@ -312,22 +312,13 @@ func namesProgram(c *shell.Call, a abstract.Arg) bool {
 	return ok && base != "" && c.Shell.In.Knows.Program(base)
 }
 
-// isSubcommand reports whether a word is more likely a subcommand than another program:
-// reboot web1. With an option or a path after it, it may be either.
+// isSubcommand reports whether a word is more likely a subcommand, or the name of what is looked at, than another program.
 func isSubcommand(c *shell.Call, i int) bool {
-	if isLookedAt(c, i) {
-		return true
-	}
-	if !listed(c, "subcommands", c.Args[i].Text) || i > 0 && c.Args[i-1].Is("--") {
+	looked := i == 1 && len(c.Args) == 2 && listed(c, "looking", c.Args[0].Text) && !strings.Contains(c.Path.Text, "/")
+	if !looked && !listed(c, "subcommands", c.Args[i].Text) || i > 0 && c.Args[i-1].Is("--") {
 		return false
 	}
 	return i+1 >= len(c.Args) || !c.Args[i+1].HasPrefix("-") && !strings.ContainsAny(c.Args[i+1].Text, "/~")
-}
-
-// isLookedAt reports whether a word is only the name of what an installed program looks at: the
-// arguments are a verb that looks, such as status, and that name.
-func isLookedAt(c *shell.Call, i int) bool {
-	return i == 1 && len(c.Args) == 2 && listed(c, "looking", c.Args[0].Text) && !strings.Contains(c.Path.Text, "/")
 }
 
 // guessesIn looks for commands in a string, and in its quoted parts; it returns the number of

@@ -2,12 +2,10 @@ package shell
 
 import (
 	"path"
-	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
-	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -329,15 +327,6 @@ func (s *Machine) redirections(list []*syntax.Redirect) redirs {
 	return r
 }
 
-// apart reports whether a redirection opens a descriptor other than the standard streams.
-func apart(x *syntax.Redirect) bool {
-	if x.N == nil {
-		return false
-	}
-	n, err := strconv.Atoi(x.N.Value)
-	return err == nil && n > 2
-}
-
 // targets returns what the word of a redirection may stand for.
 func (s *Machine) targets(w *syntax.Word) []abstract.Arg {
 	var all []abstract.Arg
@@ -387,9 +376,6 @@ func (s *Machine) redirect(r *redirs, x *syntax.Redirect, target abstract.Arg, n
 		s.output(r, x.Op, target, out)
 	}
 }
-
-// isSocket reports whether a word is a connection that bash opens itself.
-func isSocket(a abstract.Arg) bool { return a.HasPrefix("/dev/tcp/") || a.HasPrefix("/dev/udp/") }
 
 // isDescriptor reports whether the word of >& is a number or a minus.
 func isDescriptor(a abstract.Arg) bool {
@@ -531,36 +517,6 @@ func isProcess(w *syntax.Word) bool {
 	}
 	_, is := w.Parts[0].(*syntax.ProcSubst)
 	return is
-}
-
-// socket evaluates a redirection to /dev/tcp/HOST/PORT, which bash opens itself. A
-// command's output is sent through it, like the body of a request.
-func (s *Machine) socket(f redirected, out abstract.Arg, cmd syntax.Command) {
-	host, _, _ := strings.Cut(f.target.Text[len("/dev/tcp/"):], "/")
-	s.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Command: s.first}, abstract.Word(host))
-	if f.verb != "read" && f.stdout {
-		s.flow(s.first, host, out, false)
-		s.SignalIf(!out.Known() && cmd != nil && !startsShell(cmd), engine.SignalPipeExternal)
-	}
-	attached := !f.apart || !place.Loopback(host) || !opensOnly(cmd)
-	s.SignalIf(startsShell(cmd) && attached, engine.SignalReverseShell)
-}
-
-// opensOnly reports whether a command is exec without a program, which opens descriptors
-// and attaches nothing to them.
-func opensOnly(cmd syntax.Command) bool {
-	call, ok := cmd.(*syntax.CallExpr)
-	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec"
-}
-
-// startsShell reports whether a command is a shell, or is to become one.
-func startsShell(cmd syntax.Command) bool {
-	call, ok := cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 {
-		return false
-	}
-	name := call.Args[0].Lit()
-	return name == "exec" || IsShell(BaseName(name))
 }
 
 // HarmlessDevice reports whether a word is a device to which writing changes nothing.
