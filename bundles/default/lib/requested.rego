@@ -100,7 +100,7 @@ _deletions := [e | some e in input.action.effects; e.kind == "file_delete"]
 
 _published := [e | some e in input.action.effects; e.kind == "network"; e.verb != "fetch"]
 
-# Requests of an act that no later prohibition takes back.
+# Requests of an act that no later prohibition ends.
 _requests(act) := [s |
 	some s in input.goal.statements
 	s.act == act

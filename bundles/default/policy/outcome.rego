@@ -8,8 +8,8 @@ package reviewer.outcome
 
 import data.reviewer.fired
 import data.reviewer.intervention
-import data.reviewer.rewriting
 import data.reviewer.requested
+import data.reviewer.rewriting
 import data.reviewer.said
 import data.reviewer.saving
 import data.reviewer.scores

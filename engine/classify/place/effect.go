@@ -229,10 +229,7 @@ func (r *Resolver) look(e *engine.Effect) {
 	if !r.Looking() || !r.Here(e.Target) || e.Location == engine.LocationNull {
 		return
 	}
-	if e.Location == engine.LocationDevice && Alters(e) {
-		e.Mounted = r.mountedAt(e.Target)
-	}
-	info := r.Lstat(e.Target)
+	info := r.mounted(e)
 	if r.hidden[e.Target] || info == nil && r.ofAnotherDisk(e.Target) {
 		return
 	}

@@ -1,9 +1,22 @@
 package place
 
-import "strings"
+import (
+	"io/fs"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
 
 // maxMounts limits what is read of the lists of mounted disks, in bytes.
 const maxMounts = 256 << 10
+
+// mounted returns what is at an effect's path, and adds where a disk that is written is mounted.
+func (r *Resolver) mounted(e *engine.Effect) fs.FileInfo {
+	if e.Location == engine.LocationDevice && Alters(e) {
+		e.Mounted = r.mountedAt(e.Target)
+	}
+	return r.Lstat(e.Target)
+}
 
 // mountedAt returns where a disk or a part of it is mounted, the shortest of such paths; swap: it is used as memory. Empty: nowhere,
 // or nobody knows.

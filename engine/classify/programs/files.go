@@ -111,7 +111,7 @@ func copiesAs(c *shell.Call, verb string) {
 	if dest.Text == "" {
 		return
 	}
-	if isRemote(dest) {
+	if abstract.IsRemote(dest) {
 		return
 	}
 	mode, _ := c.Opts.Get("-m", "--mode")

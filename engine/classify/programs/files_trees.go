@@ -28,25 +28,27 @@ func transfer(c *shell.Call) {
 
 // mirror deletes what the target has and the sources lack.
 func mirror(c *shell.Call) {
-	target := lastOperand(c)
-	deletes := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: true, Contents: true}
-	if !isRemote(target) {
-		c.Emit(deletes, target)
-		return
+	target, emit := lastOperand(c), func(a abstract.Arg) {
+		c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: true, Contents: true}, a)
 	}
-	_, there, _ := strings.Cut(target.Text, ":")
-	if !target.Known() || abstract.IsURL(target) || !strings.HasPrefix(there, "/") {
-		c.Emit(deletes, abstract.Word(abstract.HoleText))
-		return
+	if _, there, _ := strings.Cut(target.Text, ":"); !abstract.IsRemote(target) {
+		emit(target)
+	} else if !target.Known() || !strings.HasPrefix(there, "/") || abstract.IsURL(target) {
+		emit(abstract.Word(abstract.HoleText))
+	} else {
+		onHost(c, target, func() { emit(target.With(there)) })
 	}
-	c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName("ssh", remoteHost(target))}, func() { c.Emit(deletes, target.With(there)) })
+}
+
+func onHost(c *shell.Call, a abstract.Arg, f func()) {
+	c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName("ssh", abstract.RemoteHost(a))}, f)
 }
 
 // transfers copies between hosts in the notation of scp and rsync.
 func transfers(c *shell.Call, sources []abstract.Arg, dest abstract.Arg) {
 	for _, src := range sources {
-		if isRemote(src) {
-			c.Fetches(remoteHost(src))
+		if abstract.IsRemote(src) {
+			c.Fetches(abstract.RemoteHost(src))
 			arrives(c, src, dest)
 		} else if c.Opts.Has("-r", "-a", "-R", "--recursive", "--archive") {
 			c.ReadsTree(src)
@@ -54,8 +56,8 @@ func transfers(c *shell.Call, sources []abstract.Arg, dest abstract.Arg) {
 			c.Reads(src)
 		}
 	}
-	if isRemote(dest) {
-		c.Sends("send", remoteHost(dest))
+	if abstract.IsRemote(dest) {
+		c.Sends("send", abstract.RemoteHost(dest))
 		landsInSystem(c, dest)
 		return
 	}
@@ -65,7 +67,7 @@ func transfers(c *shell.Call, sources []abstract.Arg, dest abstract.Arg) {
 // arrives remembers that what a file contains is unknown from now on: it comes from another machine.
 func arrives(c *shell.Call, src, dest abstract.Arg) {
 	_, name, _ := strings.Cut(src.Text, ":")
-	if isRemote(dest) || !src.Known() {
+	if abstract.IsRemote(dest) || !src.Known() {
 		return
 	}
 	within := dest.With(strings.TrimSuffix(dest.Text, "/") + "/" + path.Base(name))
@@ -90,29 +92,7 @@ func landsInSystem(c *shell.Call, dest abstract.Arg) {
 	if there != "/" && !slices.ContainsFunc(c.Shell.In.Rows.Words("places.remote_system"), below) {
 		return
 	}
-	c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName("ssh", remoteHost(dest))}, func() {
-		c.Shell.Embed(dest.With("touch -- "+shell.Quote(there)), c.Name, false)
-	})
-}
-
-// isRemote reports whether a path is written as host:path or as a URL.
-func isRemote(a abstract.Arg) bool {
-	colon := strings.IndexByte(a.Text, ':')
-	slash := strings.IndexByte(a.Text, '/')
-	drive := colon == 1 && strings.HasPrefix(a.Text[2:], `\`)
-	return colon > 0 && !drive && (slash < 0 || slash > colon) || abstract.IsURL(a)
-}
-
-// remoteHost returns the host of user@host:path or of a URL.
-func remoteHost(a abstract.Arg) abstract.Arg {
-	if abstract.IsURL(a) {
-		return a
-	}
-	host, _, _ := strings.Cut(a.Text, ":")
-	if i := strings.LastIndexByte(host, '@'); i >= 0 {
-		host = host[i+1:]
-	}
-	return a.With(host)
+	onHost(c, dest, func() { c.Shell.Embed(dest.With("touch -- "+shell.Quote(there)), c.Name, false) })
 }
 
 // tarPrograms interprets the programs that tar runs: to read or write, to compress, at
@@ -135,8 +115,8 @@ func tarPrograms(c *shell.Call) {
 // tarArchive records the archive that tar creates, perhaps on another host.
 func tarArchive(c *shell.Call) {
 	file, _ := c.Opts.Get("-f", "--file")
-	if isRemote(file) {
-		c.Sends("send", remoteHost(file))
+	if abstract.IsRemote(file) {
+		c.Sends("send", abstract.RemoteHost(file))
 		return
 	}
 	verb := "append"

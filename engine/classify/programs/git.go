@@ -156,7 +156,7 @@ func gitSetting(c *shell.Call, key string, v abstract.Arg, stored bool) bool {
 		c.Shell.GitRemotes[k[len("remote."):strings.LastIndexByte(k, '.')]] = v
 		redirects(c, v, false)
 	case k == "remote.pushdefault" || strings.HasPrefix(k, "branch.") && strings.HasSuffix(k, ".pushremote"):
-		if isRemote(v) || !remotes(c).Seen(v.Text) {
+		if abstract.IsRemote(v) || !remotes(c).Seen(v.Text) {
 			c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "redirect", Object: "remote"}, v)
 		}
 	case !stored && (k == "include.path" || k == "init.templatedir" || k == "sendemail.smtpserver" && strings.Contains(v.Text, "/")):
@@ -230,8 +230,8 @@ func gitClone(c *shell.Call) {
 	}
 	switch {
 	case from.HasPrefix("ext::"):
-	case isRemote(from):
-		c.Fetches(remoteHost(from))
+	case abstract.IsRemote(from):
+		c.Fetches(abstract.RemoteHost(from))
 		c.Shell.Arrives(to)
 	default:
 		c.Reads(from)
@@ -377,8 +377,8 @@ func gitDeinit(c *shell.Call) {
 // gitFetchesModule fetches a submodule from its configured address.
 func gitFetchesModule(c *shell.Call) {
 	from := abstract.Word("origin")
-	if isRemote(c.Opts.Operand(2)) {
-		from = remoteHost(c.Opts.Operand(2))
+	if abstract.IsRemote(c.Opts.Operand(2)) {
+		from = abstract.RemoteHost(c.Opts.Operand(2))
 	}
 	c.Fetches(from)
 }
@@ -405,7 +405,7 @@ func repositoryHost(c *shell.Call, host string) bool {
 func redirects(c *shell.Call, to abstract.Arg, prefix bool) {
 	known, host := remotes(c), place.RemoteHost(to.Text)
 	switch {
-	case !isRemote(to) || known.Has(to.Text) || place.Loopback(host):
+	case !abstract.IsRemote(to) || known.Has(to.Text) || place.Loopback(host):
 	case (prefix || !known.Known) && (known.HasHost(host) || repositoryHost(c, host)):
 	default:
 		c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "redirect", Object: "remote"}, to)
@@ -422,7 +422,7 @@ func gitRemote(c *shell.Call) {
 	c.Shell.GitRemotes[strings.ToLower(name.Text)] = url
 	if sub.Is("set-url") {
 		redirects(c, url, false)
-	} else if isRemote(url) && name.Known() && !remotes(c).Has(url.Text) && !place.Loopback(place.RemoteHost(url.Text)) {
+	} else if abstract.IsRemote(url) && name.Known() && !remotes(c).Has(url.Text) && !place.Loopback(place.RemoteHost(url.Text)) {
 		c.Shell.Out.Remotes = append(c.Shell.Out.Remotes, strings.ToLower(name.Text))
 	}
 }
@@ -442,8 +442,8 @@ func gitPushes(c *shell.Call) {
 	switch {
 	case changed && (known.Has(url.Text) || !known.Known && to.Is("", "origin") && repositoryHost(c, place.RemoteHost(url.Text))):
 		return
-	case changed, isRemote(to) && !known.Has(to.Text):
-	case isRemote(to) || to.Is("", "origin") || !to.Known() || strings.Contains(to.Text, "/") || known.Seen(to.Text):
+	case changed, abstract.IsRemote(to) && !known.Has(to.Text):
+	case abstract.IsRemote(to) || to.Is("", "origin") || !to.Known() || strings.Contains(to.Text, "/") || known.Seen(to.Text):
 		return
 	}
 	if changed {

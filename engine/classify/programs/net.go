@@ -313,7 +313,7 @@ func ftp(c *shell.Call) {
 	if len(c.Opts.Operands) == 0 {
 		return
 	}
-	c.Sends("send", remoteHost(host.With(host.Text+":")))
+	c.Sends("send", abstract.RemoteHost(host.With(host.Text+":")))
 	if c.Name == "tftp" {
 		putsFiles(c, shell.JoinWords(append(c.Opts.All("-c"), c.Opts.Operands[1:]...)), host)
 	}
@@ -408,7 +408,7 @@ func tlsConnects(c *shell.Call) {
 // sendsKey handles ssh-copy-id.
 func sendsKey(c *shell.Call) {
 	host := c.Opts.Operand(0)
-	c.Sends("send", remoteHost(host.With(host.Text+":")))
+	c.Sends("send", abstract.RemoteHost(host.With(host.Text+":")))
 }
 
 // pours records that standard input, which is sent, is a file.
@@ -483,7 +483,7 @@ func bucketEnds(c *shell.Call, verb, object string, targets []abstract.Arg) {
 // inBucket reports whether a path is one of a store: rclone also names a kind of store
 // without a name of its own, as :s3:shop.
 func inBucket(c *shell.Call, a abstract.Arg) bool {
-	return isRemote(a) || c.Name == "rclone" && strings.HasPrefix(a.Text, ":")
+	return abstract.IsRemote(a) || c.Name == "rclone" && strings.HasPrefix(a.Text, ":")
 }
 
 // bucketCopy handles copy, move and sync. sync deletes at the destination what is missing

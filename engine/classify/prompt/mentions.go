@@ -23,6 +23,7 @@ func (g *vocabulary) mentions(masked, workspace string, intents []engine.Intent)
 	typed, _ := g.ownStatements(spaced(masked))
 	m := mentionReader{vocabulary: g, lexicon: lexiconOf(g.set, true), project: g.projectOf(workspace)}
 	forbids := statementReader{lexicon: m.lexicon, only: true, exists: func(string) bool { return true }}
+	var named [][]promptWord
 	work := len(intents) == 0 || slices.ContainsFunc(intents, func(i engine.Intent) bool {
 		return i != engine.IntentRead && i != engine.IntentExplain
 	})
@@ -32,7 +33,11 @@ func (g *vocabulary) mentions(masked, workspace string, intents []engine.Intent)
 		if forbids.sentence(s, rawText(s)); len(forbids.list) == before {
 			m.sentence(s)
 			m.hostsOf(s)
+			named = append(named, s)
 		}
+	}
+	for _, s := range named {
+		m.kinds(s)
 	}
 	if !work {
 		return m.hosts
@@ -107,7 +112,6 @@ func (m *mentionReader) sentence(s []promptWord) {
 	if m.project != "" && slices.ContainsFunc(s, func(w promptWord) bool { return m.is(w, "own_project") }) {
 		m.add(m.project)
 	}
-	m.kinds(s)
 	last := "" // the word before, if it is one of a name
 	for i, w := range s {
 		name := m.nameOf(w)

@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ type requestReader struct {
 }
 
 // device is the path of a disk, a card or a part of it.
-var device = regexp.MustCompile(`^/dev/(sd[a-z]+|mmcblk[0-9]|nvme[0-9]n[0-9]|vd[a-z]|disk[0-9]+|rdisk[0-9]+)(p?[0-9]+|s[0-9]+)?$`)
+var device = engine.Regexp(`^/dev/(sd[a-z]+|mmcblk[0-9]|nvme[0-9]n[0-9]|vd[a-z]|disk[0-9]+|rdisk[0-9]+)(p?[0-9]+|s[0-9]+)?$`)
 
 // requests returns what a prompt asks for, as orders of acts that no prohibition has.
 func (g *vocabulary) requests(typed string) []engine.Statement {
@@ -181,7 +180,7 @@ func (r *requestReader) names(c []promptWord, verbs []string) []string {
 		if !w.name {
 			name = r.nameOf(w)
 		}
-		if name != "" && hostOf(w) == "" && !device.MatchString(name) && !slices.Contains(verbs, w.low) && !eastAsianText(name) {
+		if name != "" && hostOf(w) == "" && !device().MatchString(name) && !slices.Contains(verbs, w.low) && !eastAsianText(name) {
 			list = append(list, name)
 		}
 	}
@@ -197,13 +196,13 @@ func (r *requestReader) namedHosts(s []promptWord) {
 }
 
 // meantDevices returns the device that a prompt names for work: the only one in
-// sentences that have a word for a card or a stick. A part of a sentence that says what is to be kept names none.
+// sentences that have a word for a card or a USB stick. A part of a sentence that says what is to be kept names none.
 func (r *requestReader) meantDevices(sentences [][]promptWord) []string {
 	var media []string
 	for _, s := range sentences {
 		medium := slices.ContainsFunc(s, func(w promptWord) bool { return r.is(w, "media") })
 		for _, c := range r.clauses(s) {
-			found := slices.IndexFunc(c, func(w promptWord) bool { return device.MatchString(w.text) })
+			found := slices.IndexFunc(c, func(w promptWord) bool { return device().MatchString(w.text) })
 			if found < 0 {
 				continue
 			}
@@ -222,7 +221,8 @@ func (r *requestReader) meantDevices(sentences [][]promptWord) []string {
 func hostsIn(s []promptWord) []string {
 	var list []string
 	for _, w := range s {
-		if h := hostOf(w); h != "" && !slices.Contains(list, h) {
+		// The address of a page is not a machine.
+		if h := hostOf(w); h != "" && !strings.Contains(w.text, "://") && !slices.Contains(list, h) {
 			list = append(list, h)
 		}
 	}

@@ -31,6 +31,7 @@ deploy_unasked if {
 	not said.allows("deploy")
 	not said.allows("release")
 	not requested.asked("go_live")
+	not "deploy" in input.goal.intents
 }
 
 _deploys(i, line) if {
@@ -78,7 +79,6 @@ merge_unasked if {
 	not scores.matches(line, _services.rehearsals)
 	_sends(i)
 	not said.allows("merge")
-	not requested.asked("merge_pr")
 }
 
 _sends(i) if {

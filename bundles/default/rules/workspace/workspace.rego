@@ -130,7 +130,7 @@ outside_place(e) if {
 	not _in_pod(e)
 }
 
-# A pod is made anew from its image; what is written into it lies in the pod or its volumes, as with kubectl cp.
+# What is written into a pod is in the pod or its volumes, as with kubectl cp.
 _in_pod(e) if {
 	startswith(e.host, "pod:")
 	e.verb in _workspace.writing
