@@ -160,6 +160,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	if e.Phase == engine.PhasePre {
 		a.Code = c.written(r, res, m)
 		markShown(a, r, res)
+		markKeys(a, r, res, m)
 	}
 	masked := maskArguments(m, r)
 	facts.Event.Args = masked.object(args, "")

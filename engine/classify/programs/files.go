@@ -250,6 +250,15 @@ func endlessOutput(c *shell.Call) {
 	if !c.Shell.Frame.Feeds {
 		c.Unbounded("write", abstract.Word(c.Name))
 	}
+	c.Out = abstract.Word("y\n")
+	if len(c.Args) > 0 {
+		c.Out = abstract.Arg{}
+		for _, a := range c.Args {
+			c.Out = abstract.Concat(c.Out, a)
+			c.Out = abstract.Concat(c.Out, abstract.Word(" "))
+		}
+		c.Out = abstract.Concat(c.Out, abstract.Word("\n"))
+	}
 }
 
 // closes reports whether a mode leaves a file to its owner, who can still read it.

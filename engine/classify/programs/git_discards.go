@@ -30,6 +30,7 @@ func gitSaves(c *shell.Call) {
 	sub, first := o.Operand(0).Text, o.Operand(1)
 	switch {
 	case sub == "commit":
+		gitCommits(c)
 		c.Shell.Staged = nil
 		if !o.Has("-a", "--all") || len(o.Operands) > 1 || o.Has("--dry-run", "--short", "--porcelain", "--long", "-z", "--null", "-p",
 			"--patch", "--interactive", "-h", "--help") {
@@ -54,6 +55,7 @@ func gitSaves(c *shell.Call) {
 
 // gitStages records what git add stages: a reset then discards files that were untracked.
 func gitStages(c *shell.Call) {
+	gitAdds(c)
 	if c.Opts.Has("-u", "--update", "-h", "--help", "-N", "--intent-to-add") {
 		return
 	}

@@ -455,21 +455,41 @@ func expectCode(c *shell.Call, code abstract.Arg) {
 		c.Shell.OverBudget(c.Name)
 		lines = lines[:shell.MaxWords]
 	}
+	sent := expectSends(lines)
 	for _, line := range lines {
 		command, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		rest = strings.TrimSpace(rest)
 		switch command {
 		case "spawn", "exec", "system", "interpret":
 			c.Nested(func() shell.Outcome {
+				if sent != "" {
+					c.Shell.Frame.Stdin = &abstract.Arg{Text: sent}
+				}
 				return c.Shell.Embed(code.With(strings.TrimPrefix(rest, "-noecho ")), c.Name, false)
 			})
 		case "send", "send_user", "exp_send":
-			rest = strings.TrimPrefix(strings.TrimPrefix(rest, "-- "), "-s ")
-			c.Types("", shell.TypeText(code.With(unescaped(strings.Trim(rest, `"`)))))
+			c.Types("", shell.TypeText(code.With(expectText(rest))))
 		case "eval", "source":
 			c.Shell.Unseen(code, c.Name)
 		}
 	}
+}
+
+// expectSends returns what an expect script types into the programs that it starts, one text a line.
+func expectSends(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		if command, rest, _ := strings.Cut(strings.TrimSpace(line), " "); command == "send" || command == "exp_send" {
+			b.WriteString(strings.TrimRight(expectText(strings.TrimSpace(rest)), "\r\n") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// expectText returns the text that the words after send stand for.
+func expectText(words string) string {
+	words = strings.TrimPrefix(strings.TrimPrefix(words, "-- "), "-s ")
+	return unescaped(strings.Trim(words, `"`))
 }
 
 // opensTerminal runs a command in a terminal that a multiplexer opens.

@@ -1,0 +1,65 @@
+package mask
+
+import (
+	"slices"
+	"strings"
+)
+
+// leastPassword is the length from which a value behind a name that means password can be one that somebody uses.
+const leastPassword = 8
+
+// leastExample is the length of a word that marks an issuer's token as an example: random characters contain shorter ones.
+const leastExample = 4
+
+// Live returns the kind of the first secret in a string that looks as if somebody used it: a token of a known issuer, a private key,
+// or a password that is not one of the usual ones of development. Empty: none. Some words, in the value or in a comment behind it,
+// say that it is only an example, and some in the name before it that everybody may know it.
+func (m *Masker) Live(text string, examples, public []string) string {
+	for _, s := range m.Secrets(text) {
+		value := text[s.Start:s.End]
+		if s.Kind == KindMasked || filler(value) || placeholder(value) || commented(text[s.End:], examples) || namedPublic(text[:s.Start], public) {
+			continue
+		}
+		issued := m.formats().issuers[s.Kind] || slices.Contains([]string{"private_key", "jwk_private_key", "aws_secret"}, s.Kind)
+		assigned := slices.Contains([]string{"password", "secret", "token", "api_key"}, s.Kind)
+		switch {
+		case issued && !exampleValue(value, examples, leastExample),
+			assigned && len(value) >= leastPassword && madeUp(value) && !counted(value) && !exampleValue(value, examples, 1):
+			return s.Kind
+		}
+	}
+	return ""
+}
+
+// exampleValue reports whether a value contains one of the words that have some length.
+func exampleValue(value string, words []string, least int) bool {
+	low := Lower(value)
+	return slices.ContainsFunc(words, func(w string) bool { return len(w) >= least && strings.Contains(low, w) })
+}
+
+// commented reports whether a comment in the rest of a line contains one of the words.
+func commented(rest string, words []string) bool {
+	rest, _, _ = strings.Cut(rest, "\n")
+	for _, mark := range []string{"#", " //", "--", "/*", "<!--"} {
+		_, comment, found := strings.Cut(rest, mark)
+		parts := strings.FieldsFunc(Lower(comment), func(r rune) bool { return r < 'a' || r > 'z' })
+		if found && slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(words, p) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// namedPublic reports whether a name before a value, in its line, contains one of the words.
+func namedPublic(before string, words []string) bool {
+	names := strings.FieldsFunc(before[strings.LastIndexByte(before, '\n')+1:], func(r rune) bool {
+		return !identifierChar(r)
+	})
+	return slices.ContainsFunc(names, func(name string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return len(name) > len(w) && strings.Contains(Lower(name), w) })
+	})
+}
+
+func identifierChar(r rune) bool {
+	return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
