@@ -14,9 +14,9 @@ const maxKeyFiles = 4
 
 // markKeys marks the files that a call fills with a live key, and adds those with one that version control takes.
 func markKeys(a *engine.Action, r *toolReader, res *place.Resolver, m *mask.Masker) {
-	live := func(text string) string {
-		return m.Live(text, r.in.Rows.Words("keys.placeholders"), r.in.Rows.Words("keys.public"))
-	}
+	words := mask.LiveWords{Examples: r.in.Rows.Words("keys.placeholders"), Public: r.in.Rows.Words("keys.public"),
+		Unclear: r.in.Rows.Words("keys.unclear")}
+	live := func(text string) string { return m.Live(text, words) }
 	for _, w := range r.writings() {
 		kind := live(w.text)
 		if kind == "" || w.old != "" && live(w.old) == kind {

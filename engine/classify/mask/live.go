@@ -5,30 +5,48 @@ import (
 	"strings"
 )
 
+// leastRandom is the length from which random characters behind a name can be a secret.
+const leastRandom = 20
+
 // leastPassword is the length from which a value behind a name that means password can be one that somebody uses.
 const leastPassword = 8
 
 // leastExample is the length of a word that marks an issuer's token as an example: random characters contain shorter ones.
 const leastExample = 4
 
+// LiveWords are the words by which Live recognises what nobody uses or everybody may know.
+type LiveWords struct {
+	Examples []string // parts of examples
+	Public   []string // parts of the names of public keys
+	Unclear  []string // kinds of tokens that expire, or are public as often as not
+}
+
 // Live returns the kind of the first secret in a string that looks as if somebody used it: a token of a known issuer, a private key,
-// or a password that is not one of the usual ones of development. Empty: none. Some words, in the value or in a comment behind it,
-// say that it is only an example, and some in the name before it that everybody may know it.
-func (m *Masker) Live(text string, examples, public []string) string {
+// or a password that is not one of the usual ones of development. Empty: none.
+func (m *Masker) Live(text string, words LiveWords) string {
 	for _, s := range m.Secrets(text) {
 		value := text[s.Start:s.End]
-		if s.Kind == KindMasked || filler(value) || placeholder(value) || commented(text[s.End:], examples) || namedPublic(text[:s.Start], public) {
+		if s.Kind == KindMasked || filler(value) || placeholder(value) || commented(text[s.End:], words.Examples) || namedPublic(text[:s.Start], words.Public) {
 			continue
 		}
-		issued := m.formats().issuers[s.Kind] || slices.Contains([]string{"private_key", "jwk_private_key", "aws_secret"}, s.Kind)
-		assigned := slices.Contains([]string{"password", "secret", "token", "api_key"}, s.Kind)
-		switch {
-		case issued && !exampleValue(value, examples, leastExample),
-			assigned && len(value) >= leastPassword && madeUp(value) && !counted(value) && !exampleValue(value, examples, 1):
+		issued := m.formats().issuers[s.Kind] && !slices.Contains(words.Unclear, s.Kind) || slices.Contains([]string{"private_key", "jwk_private_key", "aws_secret"}, s.Kind)
+		if issued && !exampleValue(value, words.Examples, leastExample) || usedValue(s.Kind, value) && !exampleValue(value, words.Examples, 1) {
 			return s.Kind
 		}
 	}
 	return ""
+}
+
+// usedValue reports whether a value that is a secret by its name alone looks as if it were in use: a password that is no word, or
+// long random characters.
+func usedValue(kind, value string) bool {
+	switch kind {
+	case "password":
+		return len(value) >= leastPassword && madeUp(value) && !counted(value) && !phrase(value)
+	case "secret", "token", "api_key":
+		return len(value) >= leastRandom && mixed(value) && drawn(value) && Run(value, 0, len(value), TokenChar) == len(value)
+	}
+	return false
 }
 
 // exampleValue reports whether a value contains one of the words that have some length.
