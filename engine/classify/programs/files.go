@@ -2,7 +2,6 @@ package programs
 
 import (
 	"math"
-	"path"
 	"slices"
 	"strings"
 
@@ -125,8 +124,12 @@ func copiesAs(c *shell.Call, verb string) {
 			c.WritesAs(e, dest.With(folder), dest.With(folder+"/settings.json"))
 		}
 	}
-	for _, t := range landing(sources, dest, inDir) {
+	for i, t := range landing(sources, dest, inDir) {
 		c.WritesAs(e, t)
+		if verb == "link" && i < len(sources) {
+			c.Shell.Linked(sources[i], t, c.Opts.Has("-s", "--symbolic-link"))
+			continue
+		}
 		c.Shell.Copied(sources[0], t)
 		if text, ok := c.Shell.Written(sources[0]); ok {
 			c.Shell.Store(t, text, false)
@@ -138,7 +141,7 @@ func copiesAs(c *shell.Call, verb string) {
 // its target.
 func link(c *shell.Call) {
 	sources, dest, inDir := destination(c)
-	if len(c.Opts.Operands) == 1 {
+	if len(c.Opts.Operands) == 1 && !inDir {
 		base, _ := sources[0].Base()
 		dest = abstract.Word(base)
 	}
@@ -151,20 +154,7 @@ func link(c *shell.Call) {
 		if i >= len(sources) {
 			break
 		}
-		for _, dir := range c.Shell.Scope.Dirs {
-			at := abstract.JoinDir(dir, t)
-			from := abstract.Value{Sure: abstract.Literal, Text: path.Dir(at.Text)}
-			if !c.Opts.Has("-s", "--symbolic") {
-				from = dir
-			}
-			if at.Sure == abstract.Literal && len(c.Shell.Links) < 256 {
-				c.Shell.Links[at.Text] = abstract.JoinDir(from, sources[i])
-				c.Shell.Copied(sources[i], at.Arg())
-				if text, ok := c.Shell.Written(sources[i]); ok {
-					c.Shell.Store(t, text, false)
-				}
-			}
-		}
+		c.Shell.Linked(sources[i], t, c.Opts.Has("-s", "--symbolic"))
 	}
 }
 
