@@ -10,9 +10,9 @@ import (
 
 // Limits of what is read of the files that version control takes with one call. What exceeds them is not read.
 const (
-	maxTakenFiles = 300
+	maxTakenFiles = 1000
 	maxTakenBytes = 512 << 10 // of one file
-	maxTakenAll   = 8 << 20   // of all files
+	maxTakenAll   = 4 << 20   // of all files
 	maxTakenNames = 4000      // names that are looked at
 )
 
