@@ -99,6 +99,9 @@ type Taken struct {
 	Staged  bool // those that are in the index of the repository around the path
 }
 
+// MaxTaken limits the paths of one call that version control takes.
+const MaxTaken = 64
+
 // Text is a string that code writes into a file.
 type Text struct {
 	Path string // absolute, or relative to where the code runs

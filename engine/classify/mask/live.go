@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// leastRandom is the length from which random characters behind a name can be a secret.
+// leastRandom is the length from which random characters after a name can be a secret.
 const leastRandom = 20
 
-// leastPassword is the length from which a value behind a name that means password can be one that somebody uses.
+// leastPassword is the length from which a value after a name that means password can be one that somebody uses.
 const leastPassword = 8
 
 // leastExample is the length of a word that marks an issuer's token as an example: random characters contain shorter ones.
@@ -26,10 +26,17 @@ type LiveWords struct {
 func (m *Masker) Live(text string, words LiveWords) string {
 	for _, s := range m.Secrets(text) {
 		value := text[s.Start:s.End]
-		if s.Kind == KindMasked || filler(value) || placeholder(value) || commented(text[s.End:], words.Examples) || namedPublic(text[:s.Start], words.Public) {
+		if s.Kind == KindMasked { // what it was is not known
+			if kind := maskedKind(value); m.formats().issuers[kind] && !slices.Contains(words.Unclear, kind) {
+				return kind
+			}
 			continue
 		}
-		issued := m.formats().issuers[s.Kind] && !slices.Contains(words.Unclear, s.Kind) || slices.Contains([]string{"private_key", "jwk_private_key", "aws_secret"}, s.Kind)
+		if filler(value) || placeholder(value) || commented(text[s.End:], words.Examples) || namedPublic(text[:s.Start], words.Public) {
+			continue
+		}
+		issued := m.formats().issuers[s.Kind] && !slices.Contains(words.Unclear, s.Kind) ||
+			slices.Contains([]string{"private_key", "jwk_private_key", "aws_secret"}, s.Kind)
 		if issued && !exampleValue(value, words.Examples, leastExample) || usedValue(s.Kind, value) && !exampleValue(value, words.Examples, 1) {
 			return s.Kind
 		}
@@ -37,7 +44,7 @@ func (m *Masker) Live(text string, words LiveWords) string {
 	return ""
 }
 
-// usedValue reports whether a value that is a secret by its name alone looks as if it were in use: a password that is no word, or
+// usedValue reports whether a value that is a secret by its name alone looks as if it were in use: a password that is not a word, or
 // long random characters.
 func usedValue(kind, value string) bool {
 	switch kind {

@@ -8,6 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -229,7 +230,7 @@ func permit(c *shell.Call) {
 	}
 	mode := operands[0]
 	e := abstract.RawEffect{Verb: "chmod", Mode: mode.Show(), Recursive: c.Opts.Has("-R", "--recursive"), Forced: c.Opts.Has("-f", "--force")}
-	if !e.Recursive && closes(mode.Text) {
+	if !e.Recursive && place.Closes(mode.Text) {
 		e.Verb = "restrict"
 	}
 	c.WritesAs(e, operands[1:]...)
@@ -240,24 +241,9 @@ func endlessOutput(c *shell.Call) {
 	if !c.Shell.Frame.Feeds {
 		c.Unbounded("write", abstract.Word(c.Name))
 	}
-	c.Out = abstract.Word("y\n")
-	if len(c.Args) > 0 {
-		c.Out = abstract.Arg{}
-		for _, a := range c.Args {
-			c.Out = abstract.Concat(c.Out, a)
-			c.Out = abstract.Concat(c.Out, abstract.Word(" "))
-		}
-		c.Out = abstract.Concat(c.Out, abstract.Word("\n"))
+	if c.Out = abstract.Concat(shell.JoinWords(c.Args), abstract.Word("\n")); len(c.Args) == 0 {
+		c.Out = abstract.Word("y\n")
 	}
-}
-
-// closes reports whether a mode leaves a file to its owner, who can still read it.
-func closes(mode string) bool {
-	if strings.Trim(mode, "01234567") == "" {
-		mode = strings.TrimPrefix(mode, "0")
-		return len(mode) == 3 && mode[0] >= '4' && mode[1:] == "00"
-	}
-	return slices.Contains([]string{"go-rwx", "go=", "og-rwx", "og=", "u=rw,go=", "u=r,go=", "u=rwx,go="}, mode)
 }
 
 // patch handles patch: a known patch lists what it changes; any other may change anything.
