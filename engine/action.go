@@ -435,6 +435,9 @@ type Effect struct {
 	Document bool   `json:"document,omitempty"` // the file is a document by its name: text, table, picture, sound
 	Checkout string `json:"checkout,omitempty"` // top folder of the repository outside the workspace that contains the path, as in short
 	Shown    bool   `json:"shown,omitempty"`    // the call contains all of the text that it writes into the file
+	// Kind of the first secret in the file that looks as if it were in use, in what the call writes into it, or in what
+	// version control takes of it: github_token, password; absent: none, or unknown.
+	Key string `json:"key,omitempty"`
 }
 
 // AreaData is the area of places where people keep documents, pictures and the like.

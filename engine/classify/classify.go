@@ -49,7 +49,7 @@ import (
 
 // Version is raised manually when the facts of some event change, so that replays can
 // distinguish the facts of different classifiers.
-const Version = 18
+const Version = 19
 
 // Classifier derives facts from events. The same event in the same world has the same
 // facts. It has no state and is safe for concurrent use.
@@ -165,6 +165,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	if e.Phase == engine.PhasePre {
 		a.Code = c.written(r, res, m)
 		markShown(a, r, res)
+		markKeys(a, r, res, m)
 	}
 	masked := maskArguments(m, r)
 	facts.Event.Args = masked.object(args, "")

@@ -297,6 +297,7 @@ func (r *toolReader) run(s abstract.Script) {
 		}
 	}
 	r.script.Remotes = append(r.script.Remotes, s.Remotes...)
+	r.script.Taken = append(r.script.Taken, s.Taken...)
 	r.script.Modules = append(r.script.Modules, s.Modules...)
 	r.script.Inputs = append(r.script.Inputs, s.Inputs...)
 	for _, n := range s.Followed {

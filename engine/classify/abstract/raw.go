@@ -87,8 +87,20 @@ type Script struct {
 	Flows           []RawFlow
 	Starts          []engine.Started // what keeps running afterwards
 	Remotes         []string         // remotes that git adds
+	Taken           []Taken          // what version control takes
 	Makes           []engine.Made    // containers and databases that it makes; classify leaves out those without proof
 }
+
+// Taken is a path whose files version control takes, if it does not have them yet.
+type Taken struct {
+	Path    Value
+	New     bool // also files that it does not know
+	Ignored bool // also those that it ignores
+	Staged  bool // those that are in the index of the repository around the path
+}
+
+// MaxTaken limits the paths of one call that version control takes.
+const MaxTaken = 64
 
 // Text is a string that code writes into a file.
 type Text struct {

@@ -154,7 +154,7 @@ func nodeCall(r *codeReader, fn codeValue, args []codeValue, named map[string]co
 	case "fs.chmod", "fs.chown":
 		c.Writes(strings.TrimPrefix(name, "fs."), first...)
 	case "fs.symlink", "fs.link":
-		c.Writes("link", argAt(args, 1).texts()...)
+		links(c, first, argAt(args, 1).texts(), name == "fs.symlink")
 	case "fs.rename", "fs.move", "Deno.rename":
 		moves(c, first, argAt(args, 1).texts())
 	case "fs.copyFile", "fs.cp", "fs.copy":

@@ -225,7 +225,7 @@ func pythonFiles(c *shell.Call, name string, args []codeValue, named map[string]
 	case "os.chmod", "os.chown", "os.lchown":
 		c.Writes(strings.TrimPrefix(name, "os."), first...)
 	case "os.symlink", "os.link":
-		c.Writes("link", argAt(args, 1).texts()...)
+		links(c, first, argAt(args, 1).texts(), name == "os.symlink")
 	case "os.truncate":
 		c.Writes("truncate", first...)
 	case "os.mkdir", "os.makedirs":
@@ -515,6 +515,16 @@ func moves(c *shell.Call, from, to []abstract.Arg) {
 		c.Emit(e, src)
 	}
 	c.Writes("write", to...)
+}
+
+// links makes names that stand for other files.
+func links(c *shell.Call, from, to []abstract.Arg, symbolic bool) {
+	c.Writes("link", to...)
+	for _, name := range to {
+		for _, source := range from {
+			c.Shell.Linked(source, name, symbolic)
+		}
+	}
 }
 
 // starts runs a program from code: a list of arguments, a command line for a shell, or

@@ -99,7 +99,9 @@ func (r *codeReader) pathMethod(self codeValue, name string, args []codeValue, n
 		c.Writes("create", targets...)
 	case "rename", "replace", "move":
 		moves(c, targets, argAt(args, 0).texts())
-	case "chmod", "symlink_to", "hardlink_to":
+	case "symlink_to", "hardlink_to":
+		links(c, argAt(args, 0).texts(), targets, name == "symlink_to")
+	case "chmod":
 		c.Writes("chmod", targets...)
 	case "open":
 		mode := argAt(args, 0)

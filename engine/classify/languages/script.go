@@ -237,8 +237,8 @@ func (r *codeReader) scriptWrites(name string, args []codeValue, named map[strin
 		}
 	case "copy", "File.Copy.copy", "FileUtils.cp", "FileUtils.cp_r", "FileUtils.copy", "cp", "cp_r", "file.copy":
 		copies(c, strings.HasSuffix(name, "cp_r"), flatTexts(args[:min(1, len(args))]), second)
-	case "symlink", "link", "File.symlink", "FileUtils.ln_s", "FileUtils.ln_sf":
-		c.Writes("link", second...)
+	case "symlink", "link", "File.symlink", "File.link", "FileUtils.ln", "FileUtils.ln_s", "FileUtils.ln_sf":
+		links(c, flatTexts(args[:min(1, len(args))]), second, !strings.HasSuffix(name, "link") || strings.HasSuffix(name, "symlink"))
 	case "chmod", "FileUtils.chmod", "FileUtils.chmod_R", "File.chmod":
 		if r.lang == "php" {
 			c.Writes("chmod", first...)

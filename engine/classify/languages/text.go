@@ -2,6 +2,7 @@ package languages
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -353,4 +354,91 @@ func awkPrints(tokens []Token) bool {
 		}
 	}
 	return false
+}
+
+// Translated replaces the characters of a set with those at the same position of another
+// set, or with its last one; without another set they are deleted.
+func Translated(text, from, to string) string {
+	table, b := map[rune]rune{}, []rune(to)
+	for i, r := range []rune(from) {
+		table[r] = -1
+		if len(b) > 0 {
+			table[r] = b[min(i, len(b)-1)]
+		}
+	}
+	return strings.Map(func(r rune) rune {
+		if t, ok := table[r]; ok {
+			return t
+		}
+		return r
+	}, text)
+}
+
+// RangeSet expands a-z in a set of tr.
+func RangeSet(set string) string {
+	set = strings.NewReplacer("[:upper:]", "A-Z", "[:lower:]", "a-z", "[:digit:]", "0-9", `\n`, "\n", `\t`, "\t").Replace(set)
+	r := []rune(set)
+	var b strings.Builder
+	for i := 0; i < len(r); i++ {
+		if i+2 < len(r) && r[i+1] == '-' && r[i] <= r[i+2] && r[i+2] < 0x80 {
+			for c := r[i]; c <= r[i+2]; c++ {
+				b.WriteRune(c)
+			}
+			i += 2
+			continue
+		}
+		b.WriteRune(r[i])
+	}
+	return b.String()
+}
+
+// Unescaped replaces ^M, \n, \r, \015, \x0d and \e.
+func Unescaped(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '^' && i+1 < len(text) && text[i+1] >= '@' && text[i+1] <= '_':
+			b.WriteByte(text[i+1] & 0x1f)
+			i++
+		case text[i] == '\\' && i+1 < len(text):
+			n, c := escape1(text[i+1:])
+			b.WriteString(c)
+			i += n
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}
+
+// escape1 parses the text after a backslash: its length in bytes, and its meaning.
+func escape1(s string) (int, string) {
+	switch s[0] {
+	case 'n', 'r':
+		return 1, "\r"
+	case 't':
+		return 1, "\t"
+	case 'e', 'E':
+		return 1, "\x1b"
+	case 'x', 'u':
+		digits, most := 0, 2
+		if s[0] == 'u' {
+			most = 4
+		}
+		for digits < most && 1+digits < len(s) && strings.IndexByte("0123456789abcdefABCDEF", s[1+digits]) >= 0 {
+			digits++
+		}
+		if n, err := strconv.ParseUint(s[1:1+digits], 16, 16); err == nil {
+			return 1 + digits, string(rune(n))
+		}
+	case '0', '1', '2', '3':
+		digits := 0
+		for digits < min(3, len(s)) && s[digits] >= '0' && s[digits] <= '7' {
+			digits++
+		}
+		if n, err := strconv.ParseUint(s[:digits], 8, 8); err == nil {
+			return digits, string(rune(n))
+		}
+	}
+	return 1, s[:1]
 }

@@ -370,3 +370,12 @@ func (r *Resolver) heldAt(e *engine.Effect, name string, info fs.FileInfo) {
 		}
 	}
 }
+
+// Closes reports whether a mode leaves a file to its owner, who can still read it.
+func Closes(mode string) bool {
+	if strings.Trim(mode, "01234567") == "" {
+		mode = strings.TrimPrefix(mode, "0")
+		return len(mode) == 3 && mode[0] >= '4' && mode[1:] == "00"
+	}
+	return slices.Contains([]string{"go-rwx", "go=", "og-rwx", "og=", "u=rw,go=", "u=r,go=", "u=rwx,go="}, mode)
+}

@@ -2,13 +2,13 @@ package programs
 
 import (
 	"math"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -125,8 +125,12 @@ func copiesAs(c *shell.Call, verb string) {
 			c.WritesAs(e, dest.With(folder), dest.With(folder+"/settings.json"))
 		}
 	}
-	for _, t := range landing(sources, dest, inDir) {
+	for i, t := range landing(sources, dest, inDir) {
 		c.WritesAs(e, t)
+		if verb == "link" && i < len(sources) {
+			c.Shell.Linked(sources[i], t, c.Opts.Has("-s", "--symbolic-link"))
+			continue
+		}
 		c.Shell.Copied(sources[0], t)
 		if text, ok := c.Shell.Written(sources[0]); ok {
 			c.Shell.Store(t, text, false)
@@ -138,7 +142,7 @@ func copiesAs(c *shell.Call, verb string) {
 // its target.
 func link(c *shell.Call) {
 	sources, dest, inDir := destination(c)
-	if len(c.Opts.Operands) == 1 {
+	if len(c.Opts.Operands) == 1 && !inDir {
 		base, _ := sources[0].Base()
 		dest = abstract.Word(base)
 	}
@@ -151,20 +155,7 @@ func link(c *shell.Call) {
 		if i >= len(sources) {
 			break
 		}
-		for _, dir := range c.Shell.Scope.Dirs {
-			at := abstract.JoinDir(dir, t)
-			from := abstract.Value{Sure: abstract.Literal, Text: path.Dir(at.Text)}
-			if !c.Opts.Has("-s", "--symbolic") {
-				from = dir
-			}
-			if at.Sure == abstract.Literal && len(c.Shell.Links) < 256 {
-				c.Shell.Links[at.Text] = abstract.JoinDir(from, sources[i])
-				c.Shell.Copied(sources[i], at.Arg())
-				if text, ok := c.Shell.Written(sources[i]); ok {
-					c.Shell.Store(t, text, false)
-				}
-			}
-		}
+		c.Shell.Linked(sources[i], t, c.Opts.Has("-s", "--symbolic"))
 	}
 }
 
@@ -239,7 +230,7 @@ func permit(c *shell.Call) {
 	}
 	mode := operands[0]
 	e := abstract.RawEffect{Verb: "chmod", Mode: mode.Show(), Recursive: c.Opts.Has("-R", "--recursive"), Forced: c.Opts.Has("-f", "--force")}
-	if !e.Recursive && closes(mode.Text) {
+	if !e.Recursive && place.Closes(mode.Text) {
 		e.Verb = "restrict"
 	}
 	c.WritesAs(e, operands[1:]...)
@@ -250,15 +241,9 @@ func endlessOutput(c *shell.Call) {
 	if !c.Shell.Frame.Feeds {
 		c.Unbounded("write", abstract.Word(c.Name))
 	}
-}
-
-// closes reports whether a mode leaves a file to its owner, who can still read it.
-func closes(mode string) bool {
-	if strings.Trim(mode, "01234567") == "" {
-		mode = strings.TrimPrefix(mode, "0")
-		return len(mode) == 3 && mode[0] >= '4' && mode[1:] == "00"
+	if c.Out = abstract.Concat(shell.JoinWords(c.Args), abstract.Word("\n")); len(c.Args) == 0 {
+		c.Out = abstract.Word("y\n")
 	}
-	return slices.Contains([]string{"go-rwx", "go=", "og-rwx", "og=", "u=rw,go=", "u=r,go=", "u=rwx,go="}, mode)
 }
 
 // patch handles patch: a known patch lists what it changes; any other may change anything.

@@ -30,6 +30,10 @@ func gitSaves(c *shell.Call) {
 	sub, first := o.Operand(0).Text, o.Operand(1)
 	switch {
 	case sub == "commit":
+		if paths, ok := o.Commits(); ok {
+			takes(c, abstract.Taken{}, paths)
+			takes(c, abstract.Taken{Staged: true}, []abstract.Arg{abstract.Word(".")})
+		}
 		c.Shell.Staged = nil
 		if !o.Has("-a", "--all") || len(o.Operands) > 1 || o.Has("--dry-run", "--short", "--porcelain", "--long", "-z", "--null", "-p",
 			"--patch", "--interactive", "-h", "--help") {
@@ -54,6 +58,8 @@ func gitSaves(c *shell.Call) {
 
 // gitStages records what git add stages: a reset then discards files that were untracked.
 func gitStages(c *shell.Call) {
+	t, added := c.Opts.Adds()
+	takes(c, t, added)
 	if c.Opts.Has("-u", "--update", "-h", "--help", "-N", "--intent-to-add") {
 		return
 	}
@@ -235,6 +241,20 @@ func gitPager(c *shell.Call) {
 		for _, option := range []string{"-O", "--open-files-in-pager="} {
 			if code, ok := strings.CutPrefix(a.Text, option); ok && code != "" && !shell.OrdinaryTool(strings.Fields(code + " x")[0]) {
 				c.Child(func() shell.Outcome { return c.Shell.Embed(a.With(code), "git", false) })
+			}
+		}
+	}
+}
+
+// takes records that version control takes the files at some paths on this machine.
+func takes(c *shell.Call, t abstract.Taken, paths []abstract.Arg) {
+	if c.Shell.Frame.Host != "" {
+		return
+	}
+	for _, p := range pathspecs(c, paths) {
+		for _, dir := range c.Shell.Scope.Dirs {
+			if t.Path = abstract.JoinDir(dir, p); len(c.Shell.Out.Taken) < abstract.MaxTaken {
+				c.Shell.Out.Taken = append(c.Shell.Out.Taken, t)
 			}
 		}
 	}

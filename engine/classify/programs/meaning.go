@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -156,4 +157,44 @@ func unlisted(c *shell.Call) {
 	}
 	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: verb, Object: object, Recursive: everything(c), Forced: unasked(c)},
 		abstract.Word(c.Name))
+}
+
+// consents reports whether the standard input of a call answers yes.
+func consents(c *shell.Call) bool {
+	in := c.Shell.Frame.Stdin
+	return in != nil && in.Known() && operation.Consents(in.Text, c.Shell.In.Rows.Words("programs.consent"))
+}
+
+// maxAsking limits the operands, and the options, in which words are looked for that say what a program asks about.
+const maxAsking = 4
+
+// answersQuestion records that a program is given a yes for a question that it asks before it changes something: the names of the
+// program and of what it does say so. Rows record the others.
+func answersQuestion(c *shell.Call) {
+	data := func(a abstract.Arg) bool {
+		return a.Is("-", "/dev/stdin") || a.HasPrefix("-") && strings.HasSuffix(a.Text, "stdin")
+	}
+	if !consents(c) || listed(c, "unasking", c.Name) || slices.ContainsFunc(c.Args, data) {
+		return
+	}
+	names := []string{c.Path.Text}
+	for _, a := range c.Opts.Operands[:min(len(c.Opts.Operands), maxAsking)] {
+		names = append(names, a.Text)
+	}
+	for _, opt := range c.Opts.List[:min(len(c.Opts.List), maxAsking)] {
+		if !strings.HasPrefix(opt.Name, "--no-") {
+			names = append(names, opt.Name)
+		}
+	}
+	verb, _, _ := operationOf(c, c.Opts.Operands)
+	if operation.AnyPart(names, c.Shell.In.Rows.Words("programs.protected")) || !c.Known && verb != "" {
+		answer(c)
+	}
+}
+
+// answer records, once, that a call answers a question of a program.
+func answer(c *shell.Call) {
+	if !slices.ContainsFunc(c.Shell.Out.Effects, func(e abstract.RawEffect) bool { return e.Verb == "answer" && e.Command == c.Index }) {
+		c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "answer"}, abstract.Word(c.Name))
+	}
 }

@@ -65,6 +65,7 @@ func runProgram(c *shell.Call) shell.Outcome {
 	c.Record()
 	c.NoRow = !c.Known && !c.Local() && len(k.Hops) == 0
 	does(c, k)
+	answersQuestion(c)
 	notes(c)
 	if k.Converted {
 		adds(c, converted)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/languages"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -80,46 +81,10 @@ func translate(c *shell.Call) {
 	switch {
 	case in == nil:
 	case len(sets) == 2 && len(c.Opts.List) == 0 && sets[1].Text != "":
-		c.Out.Text = translated(in.Text, rangeSet(sets[0].Text), rangeSet(sets[1].Text))
+		c.Out.Text = languages.Translated(in.Text, languages.RangeSet(sets[0].Text), languages.RangeSet(sets[1].Text))
 	case len(sets) == 1 && c.Opts.Has("-d"):
-		c.Out.Text = translated(in.Text, rangeSet(sets[0].Text), "")
+		c.Out.Text = languages.Translated(in.Text, languages.RangeSet(sets[0].Text), "")
 	}
-}
-
-// translated replaces the characters of a set with those at the same position of another
-// set, or with its last one; without another set they are deleted.
-func translated(text, from, to string) string {
-	table, b := map[rune]rune{}, []rune(to)
-	for i, r := range []rune(from) {
-		table[r] = -1
-		if len(b) > 0 {
-			table[r] = b[min(i, len(b)-1)]
-		}
-	}
-	return strings.Map(func(r rune) rune {
-		if t, ok := table[r]; ok {
-			return t
-		}
-		return r
-	}, text)
-}
-
-// rangeSet expands a-z in a set of tr.
-func rangeSet(set string) string {
-	set = strings.NewReplacer("[:upper:]", "A-Z", "[:lower:]", "a-z", "[:digit:]", "0-9", `\n`, "\n", `\t`, "\t").Replace(set)
-	r := []rune(set)
-	var b strings.Builder
-	for i := 0; i < len(r); i++ {
-		if i+2 < len(r) && r[i+1] == '-' && r[i] <= r[i+2] && r[i+2] < 0x80 {
-			for c := r[i]; c <= r[i+2]; c++ {
-				b.WriteRune(c)
-			}
-			i += 2
-			continue
-		}
-		b.WriteRune(r[i])
-	}
-	return b.String()
 }
 
 func decodeBase64(c *shell.Call) { decode(c, "base64") }

@@ -292,7 +292,8 @@ func (r *rowReader) holds(c rows.Case, instead bool) bool {
 	}
 	return r.named(c.Sub) && r.called(c.Names) && r.means(c.Means) && (c.Option == "" || given(c.Option)) &&
 		(c.Without == "" || !without(c.Without)) && valued(c.Value) && r.otherwise(c.Other) && r.counted(c.Operands) &&
-		r.worded(c.Words) && r.among(c.Any) && (c.Has == "" || len(r.selected(c.Has)) > 0) && (!c.Bare || len(r.Args) == 0)
+		r.worded(c.Words) && r.among(c.Any) && (c.Has == "" || len(r.selected(c.Has)) > 0) && (!c.Bare || len(r.Args) == 0) &&
+		(!c.Answered || consents(r.Call))
 }
 
 // onlyTries reports whether a case says that the program only shows what it would do.

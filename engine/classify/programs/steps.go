@@ -120,6 +120,8 @@ func (r *rowReader) effect(s rows.Step) abstract.RawEffect {
 	if s.Confirmed == rows.Usual && unasked(r.Call) || r.flag(s.Confirmed) {
 		e.Forced = true
 		r.Signal(engine.SignalUnconfirmed)
+	} else if s.Confirmed != "" && s.Confirmed != "true" && consents(r.Call) {
+		answer(r.Call)
 	}
 	return e
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/languages"
 	"github.com/agent-reviewer/reviewer/engine/classify/options"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
@@ -254,7 +255,7 @@ func keysOf(how string, w abstract.Arg) []shell.Key {
 			return []shell.Key{k}
 		}
 	case "escapes":
-		return shell.TypeText(w.With(unescaped(w.Text)))
+		return shell.TypeText(w.With(languages.Unescaped(w.Text)))
 	case "hex":
 		if b, err := hex.DecodeString(evenHex(w.Text)); err == nil {
 			return shell.TypeText(w.With(string(b)))
@@ -332,57 +333,6 @@ func keySymbol(w abstract.Arg) (shell.Key, bool) {
 	return shell.Key{Kind: shell.KeyInsert}, true
 }
 
-// unescaped replaces ^M, \n, \r, \015, \x0d and \e.
-func unescaped(text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '^' && i+1 < len(text) && text[i+1] >= '@' && text[i+1] <= '_':
-			b.WriteByte(text[i+1] & 0x1f)
-			i++
-		case text[i] == '\\' && i+1 < len(text):
-			n, c := escape1(text[i+1:])
-			b.WriteString(c)
-			i += n
-		default:
-			b.WriteByte(text[i])
-		}
-	}
-	return b.String()
-}
-
-// escape1 parses the text after a backslash: its length in bytes, and its meaning.
-func escape1(s string) (int, string) {
-	switch s[0] {
-	case 'n', 'r':
-		return 1, "\r"
-	case 't':
-		return 1, "\t"
-	case 'e', 'E':
-		return 1, "\x1b"
-	case 'x', 'u':
-		digits, most := 0, 2
-		if s[0] == 'u' {
-			most = 4
-		}
-		for digits < most && 1+digits < len(s) && strings.IndexByte("0123456789abcdefABCDEF", s[1+digits]) >= 0 {
-			digits++
-		}
-		if n, err := strconv.ParseUint(s[1:1+digits], 16, 16); err == nil {
-			return 1 + digits, string(rune(n))
-		}
-	case '0', '1', '2', '3':
-		digits := 0
-		for digits < min(3, len(s)) && s[digits] >= '0' && s[digits] <= '7' {
-			digits++
-		}
-		if n, err := strconv.ParseUint(s[:digits], 8, 8); err == nil {
-			return digits, string(rune(n))
-		}
-	}
-	return 1, s[:1]
-}
-
 // bufferName returns the name under which a buffer of a multiplexer is recorded: as a terminal
 // of its own.
 func bufferName(c *shell.Call) string {
@@ -402,7 +352,7 @@ func fillsBuffer(c *shell.Call) {
 	}
 	text := words[len(words)-1]
 	if slices.Contains(c.Words, "escapes") {
-		text = text.With(unescaped(text.Text))
+		text = text.With(languages.Unescaped(text.Text))
 	}
 	if slices.Contains(c.Words, "file") {
 		code, ok := c.Shell.CodeIn(text, "shell")
@@ -455,21 +405,41 @@ func expectCode(c *shell.Call, code abstract.Arg) {
 		c.Shell.OverBudget(c.Name)
 		lines = lines[:shell.MaxWords]
 	}
+	sent := expectSends(lines)
 	for _, line := range lines {
 		command, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		rest = strings.TrimSpace(rest)
 		switch command {
 		case "spawn", "exec", "system", "interpret":
 			c.Nested(func() shell.Outcome {
+				if sent != "" {
+					c.Shell.Frame.Stdin = &abstract.Arg{Text: sent}
+				}
 				return c.Shell.Embed(code.With(strings.TrimPrefix(rest, "-noecho ")), c.Name, false)
 			})
 		case "send", "send_user", "exp_send":
-			rest = strings.TrimPrefix(strings.TrimPrefix(rest, "-- "), "-s ")
-			c.Types("", shell.TypeText(code.With(unescaped(strings.Trim(rest, `"`)))))
+			c.Types("", shell.TypeText(code.With(expectText(rest))))
 		case "eval", "source":
 			c.Shell.Unseen(code, c.Name)
 		}
 	}
+}
+
+// expectSends returns what an expect script types into the programs that it starts, one text a line.
+func expectSends(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		if command, rest, _ := strings.Cut(strings.TrimSpace(line), " "); command == "send" || command == "exp_send" {
+			b.WriteString(strings.TrimRight(expectText(strings.TrimSpace(rest)), "\r\n") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// expectText returns the text that the words after send stand for.
+func expectText(words string) string {
+	words = strings.TrimPrefix(strings.TrimPrefix(words, "-- "), "-s ")
+	return languages.Unescaped(strings.Trim(words, `"`))
 }
 
 // opensTerminal runs a command in a terminal that a multiplexer opens.

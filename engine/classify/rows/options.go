@@ -47,5 +47,6 @@ func mentions(selector, option string) bool {
 
 // Always reports whether a case applies to each call.
 func (c Case) Always() bool {
-	return c.Names+c.Sub+c.Means+c.Option+c.Without+c.Any+c.Has+c.Operands == "" && len(c.Value)+len(c.Other)+len(c.Words) == 0 && !c.Bare
+	return c.Names+c.Sub+c.Means+c.Option+c.Without+c.Any+c.Has+c.Operands == "" && len(c.Value)+len(c.Other)+len(c.Words) == 0 &&
+		!c.Bare && !c.Answered
 }

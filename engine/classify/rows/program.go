@@ -58,6 +58,7 @@ type Case struct {
 	Any      string            `json:"any,omitempty" yaml:"any"`           // at least one operand is one of these: a|b, * for any text, number
 	Has      string            `json:"has,omitempty" yaml:"has"`           // a selector that selects something
 	Bare     bool              `json:"bare,omitempty" yaml:"bare"`         // there are no arguments at all
+	Answered bool              `json:"answered,omitempty" yaml:"answered"` // standard input is short lines that answer yes to what the program asks
 	Operands string            `json:"operands,omitempty" yaml:"operands"` // number of operands: 2, or 2+ for at least 2
 	Do       []Step            `json:"do" yaml:"do"`
 }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -181,7 +182,7 @@ func (s *Machine) throughLinks(e abstract.RawEffect, t abstract.Arg) {
 		}
 		for at := v.Text; at != "/" && at != "." && at != ""; at = path.Dir(at) {
 			dest, ok := s.Links[at]
-			if !ok || at == v.Text && e.Kind == engine.EffectFileDelete && !strings.HasSuffix(t.Text, "/") {
+			if !ok || e.Kind == engine.EffectFileDelete && (at == v.Text && !strings.HasSuffix(t.Text, "/") || slices.Contains(s.hardLinks, at)) {
 				continue
 			}
 			e.Target = abstract.Value{Sure: dest.Sure, Text: strings.TrimSuffix(dest.Text, "/") + v.Text[len(at):]}

@@ -61,6 +61,7 @@ type Machine struct {
 	Files      map[string]abstract.Arg   // what the script has written to files so far
 	outputs    map[string]abstract.Arg   // files by the descriptors that it opened for writing
 	Links      map[string]abstract.Value // symbolic links that it has made
+	hardLinks  []string                  // those of Links that are hard links: deleting below one deletes nothing of the other
 	programs   map[string]string         // copies and links of programs that it has made
 	GitAliases map[string]abstract.Arg   // aliases that it defined for git
 	GitRemotes map[string]abstract.Arg   // addresses of the remotes that it has added or changed

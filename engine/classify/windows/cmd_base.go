@@ -254,6 +254,7 @@ func (w *interpreter) merge(s abstract.Script) {
 	w.Out.Waits = w.Out.Waits || s.Waits
 	w.Out.Starts = append(w.Out.Starts, s.Starts...)
 	w.Out.Remotes = append(w.Out.Remotes, s.Remotes...)
+	w.Out.Taken = append(w.Out.Taken, s.Taken...)
 	for _, o := range s.Opaque {
 		w.Opaque(o.Reason, o.Where)
 	}

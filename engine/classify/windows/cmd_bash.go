@@ -98,6 +98,7 @@ func adopt(c *shell.Call, sub abstract.Script) {
 	s.Out.Waits = s.Out.Waits || sub.Waits
 	s.Out.Starts = append(s.Out.Starts, sub.Starts...)
 	s.Out.Remotes = append(s.Out.Remotes, sub.Remotes...)
+	s.Out.Taken = append(s.Out.Taken, sub.Taken...)
 	for _, o := range sub.Opaque {
 		s.Opaque(o.Reason, o.Where)
 	}

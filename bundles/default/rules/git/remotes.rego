@@ -65,3 +65,10 @@ git_secret_staged if {
 _holds_secrets(e) if e.class in {"credential", "env_file"}
 
 _holds_secrets(e) if e.location in {"self", "ancestor"}
+
+# A file that is added although git ignores it, and whose name says so.
+_holds_secrets(e) if {
+	some flag in input.action.commands[e.command].flags
+	flag in {"-f", "--force"}
+	regex.match(`(?i)(secret|credential|password|passwd|private|apikey|api_key)[^/]*$`, e.target)
+}
