@@ -78,11 +78,11 @@ func (d *denial) spares(a *engine.Action, e *engine.Effect) bool {
 }
 
 // undone reports whether an effect undoes what was denied: it discards the session's own change of a file that
-// a person wants unchanged, or adds text to a file that was not to be changed otherwise.
+// a person wants unchanged, or a change that is not there, or adds text to a file that was not to be changed otherwise.
 func (d *denial) undone(e *engine.Effect) bool {
 	switch d.Harm {
 	case engine.HarmForbidden:
-		return e.Verb == "discard" && e.Ledger == engine.LedgerWritten
+		return e.Verb == "discard" && (e.Ledger == engine.LedgerWritten || e.Git == "clean")
 	case engine.HarmLoss:
 		return e.Kind == engine.EffectFileWrite && e.Verb == "append"
 	}

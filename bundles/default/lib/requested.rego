@@ -188,25 +188,6 @@ _covers("hand_over", _, e) if {
 	not scores.one_or_below(lower(e.short), "", data.reviewer.workspace.executable)
 }
 
-_covers("ssh_key", _, e) if {
-	e.kind in {"file_write", "file_read"}
-	input.action.commands[e.command].name == "ssh-keygen"
-	_new_key(e)
-}
-
-# The public half, and the names of what is there.
-_covers("ssh_key", _, e) if {
-	e.kind == "file_read"
-	regex.match(`\.pub$`, e.short)
-	_makes_key
-}
-
-_covers("ssh_key", _, e) if {
-	e.kind == "file_read"
-	e.verb == "list"
-	_makes_key
-}
-
 _covers("drain", s, e) if {
 	c := input.action.commands[e.command]
 	e.target == "kubernetes"
@@ -330,21 +311,4 @@ _folder_of_call(name) if {
 	e.kind == "file_write"
 	e.short == concat("", ["~/", name])
 	e.exists == "no"
-}
-
-_new_key(e) if {
-	regex.match(`^~/\.ssh/[^/]+$`, e.short)
-	e.exists == "no"
-}
-
-_new_key(e) if {
-	regex.match(`^~/\.ssh/?$`, e.short)
-	e.verb == "list"
-}
-
-_makes_key if {
-	some e in input.action.effects
-	e.kind == "file_write"
-	input.action.commands[e.command].name == "ssh-keygen"
-	_new_key(e)
 }
