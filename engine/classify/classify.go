@@ -433,3 +433,10 @@ func (c *Classifier) existing(workspace string) func(string) bool {
 		return err == nil
 	}
 }
+
+// Instructions reads the instruction files that apply in a workspace for the agent of an event.
+func (c *Classifier) Instructions(e engine.Event, workspace string) []standing.File {
+	m := &mask.Masker{Mac: c.MAC, Personal: e.Redact, Formats: mask.FormatsOf(c.rowsOf(e), c.Secrets)}
+	r := standing.Reader{World: c.World, Rows: c.rowsOf(e), Masker: m, Workspace: workspace, Harness: e.Harness}
+	return r.Files()
+}

@@ -50,10 +50,3 @@ func HoldsCredentials(w System, workspace string, known engine.Rows) func(path s
 
 // InstructionFile is an instruction file for agents; see [standing.File].
 type InstructionFile = standing.File
-
-// Instructions reads the instruction files that apply in a workspace for the agent of an event.
-func (c *Classifier) Instructions(e engine.Event, workspace string) []InstructionFile {
-	m := &mask.Masker{Mac: c.MAC, Personal: e.Redact, Formats: mask.FormatsOf(c.rowsOf(e), c.Secrets)}
-	r := standing.Reader{World: c.World, Rows: c.rowsOf(e), Masker: m, Workspace: workspace, Harness: e.Harness}
-	return r.Files()
-}

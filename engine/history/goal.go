@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -66,6 +65,43 @@ func (h *State) forbid(g *engine.Goal) {
 		return
 	}
 	h.say(g)
+}
+
+// maxStandingObjects bounds what a prohibition of a file names. It belongs to FoldVersion.
+const maxStandingObjects = 3
+
+// foldStanding records what instruction files forbid. What a file says that changed while the session runs wants a question:
+// the agent may have written it. It revokes nothing until the next session.
+func (h *State) foldStanding(s *engine.Standing) {
+	g := &h.Goals
+	if s == nil || s.MAC == "" || h.Knows(s) {
+		return
+	}
+	first := g.StandingMAC == ""
+	g.StandingMAC = prefix(s.MAC, digestLength)
+	for _, st := range s.Statements {
+		if st.Kind != engine.Forbids || st.Act == "" {
+			continue
+		}
+		st.Objects = st.Objects[:min(len(st.Objects), maxStandingObjects)]
+		st.From = engine.ClipJSON(st.From, keyLength)
+		if st = h.bounded(st); !first && !g.stands(st) {
+			st.Until = engine.UntilAsked
+		}
+		if !g.stands(st) && len(g.Standing) < engine.MaxStanding {
+			g.Standing = append(g.Standing, heldStatement{Statement: st})
+		}
+	}
+}
+
+// Knows reports whether the session has read instruction files as they are.
+func (h *State) Knows(s *engine.Standing) bool {
+	return h.Goals.StandingMAC == prefix(s.MAC, digestLength)
+}
+
+// stands reports whether a prohibition of a file is known, or a person lifted it.
+func (s *goalState) stands(n engine.Statement) bool {
+	return slices.ContainsFunc(slices.Concat(s.Standing, s.Lifted), func(f heldStatement) bool { return f.From != "" && f.Same(n) })
 }
 
 // inFull writes a path that leads out of the workspace in the form of effects.
@@ -484,54 +520,6 @@ func (s *goalState) statements(a *engine.Action) []engine.StatementFacts {
 		list = append(list, f)
 	}
 	return list
-}
-
-// relation compares the objects of a statement with an action: whether one of them is changed, whether it concerns
-// one of them in any way, and whether something else is changed. Without objects, everything is one.
-func relation(s *engine.Statement, a *engine.Action) (changes, touched, beyond bool) {
-	touched = len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, func(o string) bool { return mentions(a, o) })
-	for i := range a.Effects {
-		e := &a.Effects[i]
-		if !leavesSomething(e) {
-			continue
-		}
-		covered := len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, func(o string) bool { return covers(o, e) })
-		file := e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete
-		changes, touched, beyond = changes || covered, touched || covered, beyond || !covered && file
-	}
-	return changes, touched, beyond
-}
-
-// mentions reports whether a command has an object among its words.
-func mentions(a *engine.Action, object string) bool {
-	object = strings.TrimPrefix(strings.ToLower(strings.TrimSuffix(object, "/")), "./")
-	is := func(w string) bool {
-		w = strings.ToLower(strings.TrimSuffix(w, "/"))
-		parts := strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("=:@,", r) })
-		return w == object || path.Base(w) == object || slices.Contains(parts, object)
-	}
-	for i := range a.Commands {
-		c := &a.Commands[i]
-		if slices.ContainsFunc(slices.Concat(c.Sub, c.Flags, c.Operands), is) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return is(e.Target) || is(e.Host) || is(e.Object) })
-}
-
-// covers reports whether an object is the target of an effect: by its
-// path, or by a word of its address or kind.
-func covers(object string, e *engine.Effect) bool {
-	if namesPath(object, truncateKey(e.Place())) {
-		return true
-	}
-	word := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	for _, text := range []string{e.Target, e.Object, e.Host} {
-		if slices.Contains(strings.FieldsFunc(strings.ToLower(text), word), strings.ToLower(object)) {
-			return true
-		}
-	}
-	return false
 }
 
 // maxOffers bounds what answers to one question order. It belongs to FoldVersion.

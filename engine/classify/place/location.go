@@ -379,3 +379,11 @@ func Closes(mode string) bool {
 	}
 	return slices.Contains([]string{"go-rwx", "go=", "og-rwx", "og=", "u=rw,go=", "u=r,go=", "u=rwx,go="}, mode)
 }
+
+// mounted returns what is at an effect's path, and adds where a disk that is written is mounted.
+func (r *Resolver) mounted(e *engine.Effect) fs.FileInfo {
+	if e.Location == engine.LocationDevice && Alters(e) {
+		e.Mounted = mountedAt(r.World.ReadFile, e.Target)
+	}
+	return r.Lstat(e.Target)
+}

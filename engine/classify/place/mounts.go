@@ -1,32 +1,19 @@
 package place
 
-import (
-	"io/fs"
-	"strings"
-
-	"github.com/agent-reviewer/reviewer/engine"
-)
+import "strings"
 
 // maxMounts limits what is read of the lists of mounted disks, in bytes.
 const maxMounts = 256 << 10
 
-// mounted returns what is at an effect's path, and adds where a disk that is written is mounted.
-func (r *Resolver) mounted(e *engine.Effect) fs.FileInfo {
-	if e.Location == engine.LocationDevice && Alters(e) {
-		e.Mounted = r.mountedAt(e.Target)
-	}
-	return r.Lstat(e.Target)
-}
-
 // mountedAt returns where a disk or a part of it is mounted, the shortest of such paths; swap: it is used as memory. Empty: nowhere,
 // or nobody knows.
-func (r *Resolver) mountedAt(device string) string {
-	if r.World.ReadFile == nil {
+func mountedAt(read func(name string, limit int64) ([]byte, error), device string) string {
+	if read == nil {
 		return ""
 	}
 	found := ""
 	for _, list := range []string{"/proc/swaps", "/proc/self/mounts"} {
-		text, err := r.World.ReadFile(list, maxMounts)
+		text, err := read(list, maxMounts)
 		if err != nil {
 			continue
 		}

@@ -21,11 +21,11 @@ func TestMountedAt(t *testing.T) {
 		"/dev/nvme0n1": "/", "/dev/nvme0n1p1": "/", "/dev/nvme0n1p3": "/", "/dev/nvme1n1": "", "/dev/sdc": "/media/ana/card", "/dev/sda": "/home",
 		"/dev/sda1": "/home", "/dev/sdaa": "", "/dev/sdd": "swap", "/dev/sdb": "", "/dev/mmcblk0": "", "/dev/null": "",
 	} {
-		if got := r.mountedAt(device); got != want {
+		if got := mountedAt(r.World.ReadFile, device); got != want {
 			t.Errorf("%s is mounted at %q, want %q", device, got, want)
 		}
 	}
-	if got := (&Resolver{}).mountedAt("/dev/sda"); got != "" {
+	if got := mountedAt(nil, "/dev/sda"); got != "" {
 		t.Errorf("without a disk: %q", got)
 	}
 }
