@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"path"
 	"slices"
 	"strings"
@@ -563,4 +564,27 @@ func (s *Machine) Written(target abstract.Arg) (abstract.Arg, bool) {
 		}
 	}
 	return abstract.Arg{}, false
+}
+
+// socket evaluates a redirection to /dev/tcp/HOST/PORT, which bash opens itself. A
+// command's output is sent through it, like the body of a request.
+func (s *Machine) socket(f redirected, out abstract.Arg, cmd syntax.Command) {
+	host, _, _ := strings.Cut(f.target.Text[len("/dev/tcp/"):], "/")
+	s.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Command: s.first}, abstract.Word(host))
+	if f.verb != "read" && f.stdout {
+		s.flow(s.first, host, out, false)
+		s.SignalIf(!out.Known() && cmd != nil && !startsShell(cmd), engine.SignalPipeExternal)
+	}
+	attached := !f.apart || !place.Loopback(host) || !opensOnly(cmd)
+	s.SignalIf(startsShell(cmd) && attached, engine.SignalReverseShell)
+}
+
+// startsShell reports whether a command is a shell, or is to become one.
+func startsShell(cmd syntax.Command) bool {
+	call, ok := cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	name := call.Args[0].Lit()
+	return name == "exec" || IsShell(BaseName(name))
 }
