@@ -57,7 +57,10 @@ type Standing struct {
 }
 
 // MaxStanding is the number of prohibitions that are kept of all instruction files.
-const MaxStanding = 18
+const MaxStanding = 16
+
+// MaxStandingObjects is the number of objects that are kept of one of them.
+const MaxStandingObjects = 3
 
 // Intent is a kind of work that a person asks for.
 type Intent string

@@ -50,3 +50,6 @@ func HoldsCredentials(w System, workspace string, known engine.Rows) func(path s
 
 // InstructionFile is an instruction file for agents; see [standing.File].
 type InstructionFile = standing.File
+
+// KeptInstructions lists what a session keeps of what instruction files forbid.
+func KeptInstructions(files []InstructionFile) []engine.Statement { return standing.Kept(files) }

@@ -67,9 +67,6 @@ func (h *State) forbid(g *engine.Goal) {
 	h.say(g)
 }
 
-// maxStandingObjects bounds what a prohibition of a file names. It belongs to FoldVersion.
-const maxStandingObjects = 3
-
 // foldStanding records what instruction files forbid. What a file says that changed while the session runs wants a question:
 // the agent may have written it. It revokes nothing until the next session.
 func (h *State) foldStanding(s *engine.Standing) {
@@ -77,13 +74,13 @@ func (h *State) foldStanding(s *engine.Standing) {
 	if s == nil || s.MAC == "" || h.Knows(s) {
 		return
 	}
-	first := g.StandingMAC == ""
+	first := g.StandingMAC == "" && h.Actions == 0
 	g.StandingMAC = prefix(s.MAC, digestLength)
 	for _, st := range s.Statements {
 		if st.Kind != engine.Forbids || st.Act == "" {
 			continue
 		}
-		st.Objects = st.Objects[:min(len(st.Objects), maxStandingObjects)]
+		st.Objects = st.Objects[:min(len(st.Objects), engine.MaxStandingObjects)]
 		st.From = engine.ClipJSON(st.From, keyLength)
 		if st = h.bounded(st); !first && !g.stands(st) {
 			st.Until = engine.UntilAsked
@@ -101,7 +98,9 @@ func (h *State) Knows(s *engine.Standing) bool {
 
 // stands reports whether a prohibition of a file is known, or a person lifted it.
 func (s *goalState) stands(n engine.Statement) bool {
-	return slices.ContainsFunc(slices.Concat(s.Standing, s.Lifted), func(f heldStatement) bool { return f.From != "" && f.Same(n) })
+	return slices.ContainsFunc(slices.Concat(s.Standing, s.Lifted), func(f heldStatement) bool {
+		return f.From != "" && f.Act == n.Act && slices.Equal(f.Objects, n.Objects)
+	})
 }
 
 // inFull writes a path that leads out of the workspace in the form of effects.
@@ -283,7 +282,9 @@ func (h *State) expireWords() {
 	}
 	for _, s := range g.Lifted {
 		if s.From != "" {
-			g.Standing = append(g.Standing, s)
+			if len(g.Standing) < engine.MaxStanding {
+				g.Standing = append(g.Standing, s)
+			}
 			continue
 		}
 		g.forbid(s)
@@ -370,11 +371,13 @@ func (h *State) bounded(s engine.Statement) engine.Statement {
 // ask records for each prohibition what a later prompt asks for. Whether that
 // lifts it is for policy to decide.
 func (s *goalState) ask(intents []engine.Intent) {
-	for i := range s.Forbidden {
-		f := &s.Forbidden[i]
-		f.Later = append(slices.Clone(f.Later), knownWords(intents, engine.Intents())...)
-		slices.Sort(f.Later)
-		f.Later = slices.Compact(f.Later)
+	for _, list := range [][]heldStatement{s.Forbidden, s.Standing} {
+		for i := range list {
+			f := &list[i]
+			f.Later = append(slices.Clone(f.Later), knownWords(intents, engine.Intents())...)
+			slices.Sort(f.Later)
+			f.Later = slices.Compact(f.Later)
+		}
 	}
 }
 
@@ -452,8 +455,14 @@ func within(objects, list []string) bool {
 
 // drop ends one prohibition.
 func (s *goalState) drop(n engine.Statement) {
-	same := func(f heldStatement) bool { return f.Same(n) }
-	s.Forbidden, s.Standing = slices.DeleteFunc(s.Forbidden, same), slices.DeleteFunc(s.Standing, same)
+	same := func(f heldStatement) bool { return f.Same(n) && f.From == n.From }
+	s.Forbidden = slices.DeleteFunc(s.Forbidden, same)
+	s.Standing = slices.DeleteFunc(s.Standing, func(f heldStatement) bool {
+		if same(f) {
+			s.Lifted = keepLast(append(s.Lifted, f), maxLifted)
+		}
+		return same(f)
+	})
 }
 
 func overlap(a, b []string) bool {

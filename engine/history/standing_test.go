@@ -65,7 +65,7 @@ func TestStandingIsLifted(t *testing.T) {
 	if got := held(h); got["push"] == "forbids  CLAUDE.md:1" || got["commit"] == "" {
 		t.Errorf("held %v", got)
 	}
-	lifted := standing("commit", "", "")
+	lifted := standing("commit", "", "CLAUDE.md:2")
 	h.Append(&engine.Record{V: engine.FormatVersion, N: 4, Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlLift, Statement: &lifted}})
 	if got := held(h); got["commit"] != "" {
 		t.Errorf("held %v", got)

@@ -287,6 +287,14 @@ _in_object(path, o) if contains(path, concat("", ["/", o, "/"]))
 
 _answers(p, s) if p.act == s.act
 
+# A command that a file forbids, where the person names the program.
+_answers(p, s) if {
+	s.act == "command"
+	does(p)
+	some object in s.objects
+	regex.match(sprintf(`(^|[^\w-])%s([^\w-]|$)`, [regex.replace(split(object, " ")[0], `[^\w-]`, ".")]), lower(p.text))
+}
+
 _answers(p, s) if {
 	s.act in data.reviewer.goals.general
 	not s.objects
@@ -393,11 +401,25 @@ does(s) if {
 	_unclear(s)
 }
 
-# A command as a text writes it: the program, and all of its words.
+# A command as a text writes it: the program, and all of its words. Short flags may stand together or apart.
 _is_command(c, words) if {
 	c.name == words[0]
 	own := split(effects.line(c), " ")
-	every word in array.slice(words, 1, count(words)) { word in own }
+	not _only_shows(own)
+	letters := {letter | some word in own; regex.match(`^-[A-Za-z]+$`, word); some letter in split(trim_left(word, "-"), "")}
+	every word in array.slice(words, 1, count(words)) { _has_word(word, own, letters) }
+}
+
+_has_word(word, own, _) if word in own
+
+_has_word(word, _, letters) if {
+	regex.match(`^-[A-Za-z]+$`, word)
+	every letter in split(trim_left(word, "-"), "") { letter in letters }
+}
+
+_only_shows(own) if {
+	some word in own
+	word in {"--help", "--version", "-h"}
 }
 
 # A prohibition for one branch, and a command that does not name a branch.

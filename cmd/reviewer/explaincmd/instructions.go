@@ -66,7 +66,8 @@ type instructionFile struct {
 type instructionSentence struct {
 	Line       int                `json:"line"`
 	Text       string             `json:"text"`
-	Statements []engine.Statement `json:"statements"` // none: it was not understood
+	Statements []engine.Statement `json:"statements"`        // none: it was not understood
+	Dropped    bool               `json:"dropped,omitempty"` // some of them do not hold: a session keeps a limited number
 }
 
 func instructionsIn(ctx context.Context, a *cli.App, args []string, agent string) (*instructionsDocument, error) {
@@ -103,10 +104,13 @@ func instructionsIn(ctx context.Context, a *cli.App, args []string, agent string
 	}
 	c := classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Shipped: bundles.BuiltInRows}
 	doc := &instructionsDocument{Folder: folder, Files: []instructionFile{}}
-	for _, f := range c.Instructions(engine.Event{Harness: agent, Rows: policy.Rows, Redact: engine.PersonalKinds()}, folder) {
+	files := c.Instructions(engine.Event{Harness: agent, Rows: policy.Rows, Redact: engine.PersonalKinds()}, folder)
+	kept := classify.KeptInstructions(files)
+	for _, f := range files {
 		file := instructionFile{Path: f.Path, Trusted: f.Trusted, Problem: f.Problem, Sentences: []instructionSentence{}}
 		for _, s := range f.Sentences {
 			sentence := instructionSentence{Line: s.Line, Text: s.Text, Statements: s.Statements}
+			sentence.Dropped = slices.ContainsFunc(s.Statements, func(s engine.Statement) bool { return !isKept(kept, s) })
 			if sentence.Statements == nil {
 				sentence.Statements = []engine.Statement{}
 			}
@@ -115,6 +119,11 @@ func instructionsIn(ctx context.Context, a *cli.App, args []string, agent string
 		doc.Files = append(doc.Files, file)
 	}
 	return doc, nil
+}
+
+// isKept reports whether a statement holds in a session.
+func isKept(kept []engine.Statement, s engine.Statement) bool {
+	return slices.ContainsFunc(kept, func(k engine.Statement) bool { return k.From == s.From && k.Same(s) })
 }
 
 func (d *instructionsDocument) text(w io.Writer) {
@@ -126,26 +135,29 @@ func (d *instructionsDocument) text(w io.Writer) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintln(w, f.Path+term.After(": ", f.Problem))
+		fmt.Fprintln(w, term.OneLine(f.Path+term.After(": ", f.Problem), 400))
 		if !f.Trusted && f.Problem == "" {
-			fmt.Fprintln(w, "  this content is not in version control, so what it forbids is only asked about")
+			fmt.Fprintln(w, "  this content is not committed, so what it forbids is only asked about")
 		}
 		if len(f.Sentences) == 0 && f.Problem == "" {
 			fmt.Fprintln(w, "  forbids nothing that could be read")
 		}
 		for _, s := range f.Sentences {
-			fmt.Fprintf(w, "  %4d  %s\n        %s\n", s.Line, meaningOf(s.Statements), term.OneLine(s.Text, 160))
+			fmt.Fprintf(w, "  %4d  %s\n        %s\n", s.Line, term.OneLine(s.meaning(), 400), term.OneLine(s.Text, 160))
 		}
 	}
 }
 
-// meaningOf describes what was read from a sentence.
-func meaningOf(list []engine.Statement) string {
-	if len(list) == 0 {
+// meaning describes what was read from a sentence.
+func (s instructionSentence) meaning() string {
+	if len(s.Statements) == 0 {
 		return "not understood"
 	}
 	var all []string
-	for _, s := range list {
+	if s.Dropped {
+		all = append(all, "not kept, since a session keeps no more of these")
+	}
+	for _, s := range s.Statements {
 		verb := "forbids"
 		if s.Until != "" {
 			verb = "asks before"

@@ -229,6 +229,17 @@ func (w World) Tracked(dir string, is func(base string) bool, limit int) []strin
 	return list
 }
 
+// Staged reports whether the repository of a folder may have something in its index that is not in its last commit. It does not
+// where there is no repository.
+func (w World) Staged(dir string) bool {
+	if w.Lstat == nil || w.ReadFile == nil {
+		return false
+	}
+	v := &gitView{world: w, repos: map[string]*repository{}}
+	r := v.repository(dir)
+	return r != nil && (r.broken || v.staged(r) != "clean")
+}
+
 // state returns the git state of a file, or of everything in a directory: the state of what
 // would be hardest to recover. Empty: unknown, or in no repository.
 func (v *gitView) state(name string) string {

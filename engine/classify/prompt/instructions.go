@@ -5,8 +5,15 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+)
+
+// Limits of a text for agents.
+const (
+	maxSentences = 400  // that forbid something, or seem to
+	maxUnit      = 1000 // bytes of a paragraph or of an item that are read
 )
 
 // Sentence is a sentence of an instruction file that forbids something, or seems to.
@@ -24,7 +31,9 @@ func InstructionsOf(set *rows.Set, m *mask.Masker, text string, exists func(stri
 	d := documentReader{vocabulary: words}
 	d.statements = statementReader{lexicon: lexiconOf(set, true), exists: exists, only: true, theirs: true}
 	for _, u := range units(spaced(words.ownWords(withoutComments(m.Text(text))))) {
-		d.unit(u)
+		if len(d.list) < maxSentences {
+			d.unit(u)
+		}
 	}
 	return d.list
 }
@@ -78,12 +87,15 @@ func units(text string) []unit {
 		case isItem:
 			list, open = append(list, unit{line: n, text: plainMarkdown(item), item: true}), true
 		case open && startsInSymbol(bare) == "" && !ended(list[len(list)-1].text):
-			list[len(list)-1].text += " " + plainMarkdown(bare)
+			if u := &list[len(list)-1]; len(u.text) < maxUnit {
+				u.text += " " + plainMarkdown(bare)
+			}
 		default:
 			list, open = append(list, unit{line: n, text: plainMarkdown(bare)}), true
 		}
 	}
 	for i := range list {
+		list[i].text = abstract.Clip(list[i].text, maxUnit)
 		if mark := startsInSymbol(list[i].text); mark != "" {
 			list[i].mark, list[i].text = mark, strings.TrimSpace(strings.TrimPrefix(list[i].text, mark))
 		}
@@ -131,7 +143,7 @@ func plainMarkdown(s string) string {
 // startsInSymbol returns the symbol that a line begins with, such as a red cross; empty: it begins with a word.
 func startsInSymbol(s string) string {
 	first, _, _ := strings.Cut(s, " ")
-	letter := func(r rune) bool { return r < 0x2190 || r > 0x1faff || r >= 0x3000 && r < 0x1f000 }
+	letter := func(r rune) bool { return r != 0xfe0f && (r < 0x2190 || r > 0x1faff || r >= 0x3000 && r < 0x1f000) } // not how it looks
 	if first == "" || len(first) == len(s) || strings.ContainsFunc(first, letter) {
 		return ""
 	}
@@ -150,7 +162,7 @@ type documentReader struct {
 // unit reads one unit. What only says never, or ask first, with a colon or as a heading, applies to the items below it.
 func (d *documentReader) unit(u unit) {
 	own := ""
-	if slices.Contains(d.named("marks"), u.mark) {
+	if slices.Contains(d.named("marks"), strings.TrimSuffix(u.mark, "\ufe0f")) {
 		own = d.word("never")
 	}
 	switch {
@@ -192,10 +204,10 @@ func (d *documentReader) leadOf(text string) string {
 
 // sentence reads one sentence, and remembers it if it forbids something or seems to.
 func (d *documentReader) sentence(s []promptWord, line int, lead string, first bool) {
-	raw := rawText(s)
+	raw := rawText(d.prohibition(s))
 	s = d.personal(d.addressed(s))
 	if lead != "" && first {
-		s = append(d.sentences(lead + " x")[0][:len(strings.Fields(lead))], s...)
+		s = append(d.promptWords(lead), s...)
 	}
 	r := &d.statements
 	r.list, r.said = nil, 0
@@ -210,7 +222,7 @@ func (d *documentReader) sentence(s []promptWord, line int, lead string, first b
 	if len(r.list) == 0 && !(has(tokens, "not", "never", "ask", "alone", "off") && r.hasAct(tokens)) {
 		return
 	}
-	d.list = append(d.list, Sentence{Line: line, Text: raw, Statements: r.list})
+	d.list = append(d.list, Sentence{Line: line, Text: abstract.Clip(raw, maxSaid), Statements: r.list})
 }
 
 // addressed leaves out who is addressed at the beginning: "agents must never", "Claude should not".
@@ -227,13 +239,18 @@ func (d *documentReader) addressed(s []promptWord) []promptWord {
 	return s
 }
 
-// bounded limits what was read to what a file can say for all of a session. A sentence with more words than the prohibition
+// bounded limits what was read to what a file can say for all of a session. What applies to a part of the work only, such as
+// "in tests", is left out. A sentence with more words than the prohibition
 // itself, which can be a condition, and one that leaves open what it is about, wants a question. What forbids every change is
 // about something else that the file describes.
 func (d *documentReader) bounded(list []engine.Statement, sentence []promptWord) []engine.Statement {
 	var objects []string
 	for _, s := range list {
 		objects = append(objects, s.Objects...)
+	}
+	low := " " + strings.ToLower(rawText(sentence)) + " "
+	if len(objects) == 0 && slices.ContainsFunc(d.named("narrows"), func(w string) bool { return strings.Contains(low, " "+w) }) {
+		return nil
 	}
 	more := slices.ContainsFunc(d.statements.tokens(d.prohibition(sentence)), func(t token) bool {
 		return t.kind != name && !slices.Contains(objects, t.text) &&
@@ -246,7 +263,7 @@ func (d *documentReader) bounded(list []engine.Statement, sentence []promptWord)
 	for _, s := range list {
 		open := len(s.Objects) == 0 && slices.Contains(d.statements.referring, s.Act)
 		switch {
-		case len(s.Objects) == 0 && slices.Contains(d.named("vague"), s.Act):
+		case len(s.Objects) == 0 && (slices.Contains(d.named("vague"), s.Act) || more && s.Until == "" && slices.Contains(d.named("open"), s.Act)):
 			continue
 		case s.Until == "" && (more || open):
 			s.Until = engine.UntilAsked

@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -89,7 +88,7 @@ func readInstructions(t *testing.T, file string, most, quiet int) {
 				held.count(right)
 			}
 			if !right {
-				t.Log(fmt.Sprintf("file %d: %q: read %q, want %q", n+1, lines[i], got[i], want))
+				t.Logf("file %d: %q: read %q, want %q", n+1, lines[i], got[i], want)
 			}
 		}
 	}

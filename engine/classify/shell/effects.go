@@ -1,13 +1,13 @@
 package shell
 
 import (
-	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"mvdan.cc/sh/v3/syntax"
 )
 

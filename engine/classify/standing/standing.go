@@ -5,7 +5,6 @@
 package standing
 
 import (
-	"bytes"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -20,19 +19,15 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Limits of what is read at the start of a session.
+// Limits of what is read at the start of a session. Reading takes about a second for each 128 KiB of prohibitions.
 const (
 	maxFiles  = 64
-	maxBytes  = 1 << 20 // of all files
-	maxNested = 32      // files in folders of the workspace
-	maxParts  = 64      // files in a folder of instructions
-	maxImport = 5       // levels
-)
-
-// Limits of what is kept of them in one record.
-const (
-	maxText  = 160  // bytes of a sentence
-	maxFacts = 3600 // bytes of all statements: with the rest of the event they stay below engine.MaxFacts
+	maxFile   = 128 << 10 // bytes of one file
+	maxBytes  = 512 << 10 // bytes of all files
+	maxNested = 32        // files in folders of the workspace
+	maxParts  = 64        // files in a folder of instructions
+	maxImport = 5         // levels
+	maxNames  = 64        // names of imports that are looked up
 )
 
 // Reader reads instruction files.
@@ -61,8 +56,9 @@ func (r *Reader) Files() []File {
 	if r.World.ReadHead == nil || r.World.Lstat == nil || !path.IsAbs(place.Slashes(r.Workspace)) && !place.Drive(r.Workspace) {
 		return nil
 	}
-	f := &finder{Reader: r, seen: map[string]bool{}, left: maxBytes, top: r.top()}
-	if r.World.Git != nil {
+	f := &finder{Reader: r, seen: map[string]bool{}, left: maxBytes, names: maxNames, top: r.top(),
+		resolver: place.NewResolver(r.World, r.Workspace, r.Rows)}
+	if r.World.Git != nil && !r.World.Staged(f.top) {
 		f.git = r.World.Git()
 	}
 	if r.World.Home != "" {
@@ -79,51 +75,21 @@ func (r *Reader) Files() []File {
 			f.entry(place.Join(dir, name))
 		}
 	}
+	nested := 0
 	names := r.Rows.Words("instructions.nested")
 	named := func(base string) bool { return slices.Contains(names, base) }
-	for _, p := range r.World.Tracked(place.Slashes(r.Workspace), named, maxNested) {
-		if f.scope = ""; !f.foreign(p) {
-			f.scope = strings.TrimPrefix(place.DirOf(p)+"/", strings.TrimSuffix(place.Slashes(r.Workspace), "/")+"/")
-			f.file(p, 0)
+	for _, p := range r.World.Tracked(place.Slashes(r.Workspace), named, maxBytes) {
+		if f.seen[p] || f.foreign(p) {
+			continue
 		}
+		if nested++; nested > maxNested {
+			f.problem(p, "not read: there are too many instruction files in folders")
+			break
+		}
+		f.scope = strings.TrimPrefix(place.DirOf(p)+"/", strings.TrimSuffix(place.Slashes(r.Workspace), "/")+"/")
+		f.file(p, 0)
 	}
 	return f.list
-}
-
-// Facts returns what the files forbid, and a digest of them. Nil: there are none.
-func Facts(files []File, mac func([]byte) string) *engine.Standing {
-	if len(files) == 0 {
-		return nil
-	}
-	var all bytes.Buffer
-	s := &engine.Standing{}
-	left := maxFacts
-	for _, f := range files {
-		all.WriteString(f.Path + "\x00" + strconv.FormatBool(f.Trusted) + "\x00")
-		all.Write(f.text)
-		all.WriteByte(0)
-		for _, sentence := range f.Sentences {
-			for _, st := range sentence.Statements {
-				if st.Text = engine.ClipJSON(st.Text, maxText); left < sizeOf(st) {
-					st.Text = "" // what is forbidden counts more than how it was said
-				}
-				if left -= sizeOf(st); left >= 0 && len(s.Statements) < engine.MaxStanding {
-					s.Statements = append(s.Statements, st)
-				}
-			}
-		}
-	}
-	s.MAC = mac(all.Bytes())
-	return s
-}
-
-// sizeOf is the most that a statement takes in a record.
-func sizeOf(s engine.Statement) int {
-	n := 120 + len(s.Act) + len(s.Until) + engine.JSONLen(s.From) + engine.JSONLen(s.Text)
-	for _, o := range s.Objects {
-		n += engine.JSONLen(o) + 1
-	}
-	return n
 }
 
 // top is the folder with the repository that the workspace is in, or the workspace.
@@ -150,8 +116,20 @@ type finder struct {
 	person bool   // the files that are being read are the person's own
 	scope  string // folder in the workspace to which the files that are being read apply, with a slash at its end; empty: all of it
 	seen   map[string]bool
-	left   int64
+	left   int64 // bytes that may still be read
+	names  int   // names of imports that may still be looked up
+	read   int   // files that were read
 	list   []File
+
+	resolver *place.Resolver
+}
+
+// problem lists a file that is not read.
+func (f *finder) problem(p, why string) {
+	f.seen[p] = true
+	if len(f.list) < 2*maxFiles {
+		f.list = append(f.list, File{Path: f.shown(p), Problem: why})
+	}
 }
 
 // dirs lists the folders from the repository's root to the workspace.
@@ -168,8 +146,7 @@ func (f *finder) dirs() []string {
 
 // foreign reports whether a file belongs to a dependency, or a tool made it.
 func (f *finder) foreign(p string) bool {
-	resolver := place.NewResolver(f.World, f.Workspace, f.Rows)
-	return resolver.OfOthers(p) || resolver.Generated(p)
+	return f.resolver.OfOthers(p) || f.resolver.Generated(p)
 }
 
 // entry reads a file, or the files of a folder in Markdown.
@@ -198,7 +175,7 @@ func (f *finder) entry(p string) {
 
 // file reads one file, and what it imports.
 func (f *finder) file(p string, level int) {
-	if f.seen[p] || len(f.list) >= maxFiles {
+	if f.seen[p] {
 		return
 	}
 	info, err := f.World.Lstat(p)
@@ -206,48 +183,77 @@ func (f *finder) file(p string, level int) {
 		return
 	}
 	f.seen[p] = true
-	if info.Mode()&fs.ModeSymlink != 0 {
+	switch {
+	case !f.person && f.linked(p):
+		f.problem(p, "not read: a folder on the way to it is a link")
+	case info.Mode()&fs.ModeSymlink != 0:
 		f.link(p, level)
-		return
+	case !info.Mode().IsRegular():
+		f.problem(p, "not read: not a regular file")
+	case f.read >= maxFiles:
+		f.problem(p, "not read: there are too many instruction files")
+	default:
+		f.text(p, level)
 	}
+}
+
+// text reads the text of a file.
+func (f *finder) text(p string, level int) {
+	f.read++
 	file := File{Path: f.shown(p), Trusted: f.trusted(p)}
-	at := len(f.list)
-	f.list = append(f.list, file)
-	if !info.Mode().IsRegular() {
-		f.list[at].Problem = "not a regular file"
-		return
-	}
-	text, err := f.World.ReadHead(p, f.left+1)
+	limit := min(maxFile, f.left)
+	text, err := f.World.ReadHead(p, limit+1)
 	if err != nil {
-		f.list[at].Problem = "cannot be read"
+		f.problem(p, "cannot be read")
 		return
 	}
-	if int64(len(text)) > f.left {
-		text = text[:f.left]
-		f.list[at].Problem = "only the beginning was read: instruction files have at most 1 MiB together"
+	if int64(len(text)) > limit {
+		text, file.Problem = text[:limit], "only the beginning was read: one file has at most 128 KiB, all have at most 512 KiB"
 	}
 	f.left -= int64(len(text))
-	f.list[at].text = text
-	f.list[at].Sentences = f.sentences(p, f.list[at], string(text))
+	file.text = text
+	file.Sentences = f.sentences(p, file, string(text))
+	f.list = append(f.list, file)
 	if slices.Contains(f.Rows.Words("instructions.imports"), path.Base(p)) || level > 0 {
 		f.imports(p, string(text), level)
 	}
 }
 
-// link reads what a link leads to, in the same repository.
+// linked reports whether a folder between the repository's root and a file is a link.
+func (f *finder) linked(p string) bool {
+	for dir := place.DirOf(p); len(dir) > len(f.top); dir = place.DirOf(dir) {
+		if info, err := f.World.Lstat(dir); err != nil || info.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// link reads what a link leads to: in the same repository or, of the person's own file, in the home directory.
 func (f *finder) link(p string, level int) {
+	within := f.top + "/"
+	if f.person {
+		within = strings.TrimSuffix(place.Slashes(f.World.Home), "/") + "/"
+	}
 	if f.World.Readlink != nil {
 		if to, err := f.World.Readlink(p); err == nil {
 			if to = place.Slashes(to); !path.IsAbs(to) && !place.Drive(to) {
 				to = path.Clean(place.Join(place.DirOf(p), to))
 			}
-			if info, err := f.World.Lstat(to); err == nil && info.Mode().IsRegular() && strings.HasPrefix(to, f.top+"/") && !f.foreign(to) {
+			info, err := f.World.Lstat(to)
+			if err == nil && info.Mode().IsRegular() && strings.HasPrefix(to, within) && !f.foreign(to) && !f.secret(to) {
 				f.file(to, level)
 				return
 			}
 		}
 	}
-	f.list = append(f.list, File{Path: f.shown(p), Problem: "not read: a link that leads to no file of the repository"})
+	f.problem(p, "not read: a link that leads to no file that may be read")
+}
+
+// secret reports whether a file contains credentials, by its name and place.
+func (f *finder) secret(p string) bool {
+	class := f.resolver.Class(p)
+	return class == engine.ClassCredential || class == engine.ClassEnvFile
 }
 
 // trusted reports whether a file is the person's own, or version control has its content.
@@ -277,7 +283,7 @@ func (f *finder) shown(p string) string {
 func (f *finder) sentences(p string, file File, text string) []prompt.Sentence {
 	dir := place.DirOf(p)
 	exists := func(base, word string) bool {
-		if word == "" || path.IsAbs(word) || strings.HasPrefix(path.Clean(word), "..") {
+		if word = path.Clean(word); word == "." || path.IsAbs(word) || word == ".." || strings.HasPrefix(word, "../") {
 			return false
 		}
 		_, err := f.World.Lstat(place.Join(base, word))
@@ -293,19 +299,29 @@ func (f *finder) sentences(p string, file File, text string) []prompt.Sentence {
 			if !file.Trusted {
 				s.Until = engine.UntilAsked
 			}
-			for n, o := range s.Objects {
-				if f.scope != "" && exists(dir, o) {
-					s.Objects[n] = f.scope + strings.TrimPrefix(o, "./")
-				}
+			if f.scope == "" || f.ofFolder(&s) {
+				kept = append(kept, inParts(s)...)
 			}
-			if f.scope != "" && len(s.Objects) == 0 {
-				continue // for a part of the workspace only, which most acts cannot be told from
-			}
-			kept = append(kept, s)
 		}
 		list[i].Statements = kept
 	}
 	return list
+}
+
+// ofFolder limits a statement of a file in a folder to that folder. Only what is changed or deleted there can be told from
+// what is done elsewhere.
+func (f *finder) ofFolder(s *engine.Statement) bool {
+	if s.Act != "change" && s.Act != "delete" {
+		return false
+	}
+	var objects []string
+	for _, o := range s.Objects {
+		if o = path.Clean(o); !path.IsAbs(o) && o != ".." && !strings.HasPrefix(o, "../") {
+			objects = append(objects, f.scope+o)
+		}
+	}
+	s.Objects = objects
+	return len(objects) > 0
 }
 
 // imports reads the files that a text names after an @: inside the repository, or in the folder of the person's own file, and none
@@ -339,20 +355,19 @@ func (f *finder) imports(p, text string, level int) {
 }
 
 func (f *finder) imported(from, target string, level int) {
+	if f.names--; f.names < 0 || f.seen[target] {
+		return
+	}
+	if _, err := f.World.Lstat(target); err != nil {
+		return
+	}
 	home := place.Slashes(f.World.Home)
 	inside := strings.HasPrefix(target, f.top+"/")
-	near := home != "" && strings.HasPrefix(from, home+"/") && strings.HasPrefix(target, place.DirOf(from)+"/") && place.DirOf(from) != home
-	class := place.NewResolver(f.World, f.Workspace, f.Rows).Class(target)
-	if !inside && !near || class == engine.ClassCredential || class == engine.ClassEnvFile {
-		if _, err := f.World.Lstat(target); err == nil && !f.seen[target] && len(f.list) < maxFiles {
-			f.seen[target] = true
-			problem := "imported by " + f.shown(from) + ", and not read: it is outside the repository, or holds credentials"
-			f.list = append(f.list, File{Path: f.shown(target), Problem: problem})
-		}
-		return
+	near := f.person && strings.HasPrefix(target, place.DirOf(from)+"/") && place.DirOf(from) != home
+	switch {
+	case !inside && !near || f.secret(target):
+		f.problem(target, "imported by "+f.shown(from)+", and not read: it is outside the repository, or holds credentials")
+	case !f.foreign(target):
+		f.file(target, level+1)
 	}
-	if inside && f.foreign(target) {
-		return
-	}
-	f.file(target, level+1)
 }

@@ -117,6 +117,15 @@ func TestFiles(t *testing.T) {
 		{"a link", map[string]string{"CLAUDE.md": "-> AGENTS.md", "AGENTS.md": "Never push.\n"}, []string{"AGENTS.md push;"}},
 		{"a link out of the repository", map[string]string{"CLAUDE.md": "-> ../rules.md", "home/src/rules.md": "Never push.\n"},
 			[]string{"CLAUDE.md !"}},
+		{"in a folder that is a link", map[string]string{"CLAUDE.md": "@docs/notes.md\n", "docs": "-> ../other", "home/src/other/notes.md": "Never push.\n"},
+			[]string{"CLAUDE.md", "docs/notes.md !"}},
+		{"a link to credentials", map[string]string{"AGENTS.md": "-> .env", ".env": "never push\n"}, []string{"AGENTS.md !"}},
+		{"the person's own, by a link", map[string]string{"home/.claude/CLAUDE.md": "-> ../dotfiles/CLAUDE.md",
+			"home/dotfiles/CLAUDE.md": "Never push.\n"}, []string{"~/dotfiles/CLAUDE.md push;"}},
+		{"nested, of the rest", map[string]string{"lib/CLAUDE.md": "Only change files in `src/`. Never run `make deploy`. Do not push to main. " +
+			"Never edit `../a.go`. Never edit `new.sql`.\n", "lib/src/b.go": "package b\n"}, []string{"lib/CLAUDE.md change lib/new.sql;"}},
+		{"more names than are kept of one", map[string]string{"CLAUDE.md": "Never edit `a/`, `b/`, `c/`, `d/` or `e/`.\n"},
+			[]string{"CLAUDE.md change a/ b/ c/; change d/ e/;"}},
 		{"a folder of rules", map[string]string{".cursor/rules/git.mdc": "---\ndescription: never commit\n---\nNever push.\n",
 			".cursor/rules/a.json": "{}"}, []string{".cursor/rules/git.mdc push;"}},
 		{"too long", map[string]string{"CLAUDE.md": "Never push.\n" + strings.Repeat("Prefer short names.\n", 300_000) + "Never commit.\n"},
@@ -138,6 +147,31 @@ func TestFilesAbove(t *testing.T) {
 	want := []string{"../../AGENTS.md push;", "../CLAUDE.md commit;"}
 	if got := read(r.Files()); !slices.Equal(got, want) {
 		t.Errorf("read %q, want %q", got, want)
+	}
+}
+
+// While something is staged, nobody knows which file was committed.
+func TestStaged(t *testing.T) {
+	r := disk(t, map[string]string{"CLAUDE.md": "Never push.\n"})
+	if err := os.WriteFile(filepath.Join(r.Workspace, "AGENTS.md"), []byte("Never deploy.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("git", "-C", r.Workspace, "add", "AGENTS.md").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	want := []string{"CLAUDE.md? push;", "AGENTS.md? deploy;"}
+	if got := read(r.Files()); !slices.Equal(got, want) {
+		t.Errorf("read %q, want %q", got, want)
+	}
+}
+
+// A long file, and one that is only asked about, displace no prohibition of another file.
+func TestKept(t *testing.T) {
+	r := disk(t, map[string]string{"?CLAUDE.md": strings.Repeat("Never push to `b`.\n\nNever deploy.\n\n", 20), "AGENTS.md": "Never commit.\n",
+		"GEMINI.md": strings.Repeat("Never change `a.go`.\n\n", 40)})
+	kept := Kept(r.Files())
+	if len(kept) != engine.MaxStanding || kept[0].Act != "commit" {
+		t.Errorf("kept %+v", kept)
 	}
 }
 
@@ -164,8 +198,8 @@ func TestFacts(t *testing.T) {
 	if raw, err := json.Marshal(s); err != nil || len(raw) > maxFacts+200 {
 		t.Errorf("%d bytes, %v", len(raw), err)
 	}
-	if len(s.Statements) != engine.MaxStanding || s.Statements[1].From != "CLAUDE.md:3" {
-		t.Errorf("%d statements: %+v", len(s.Statements), s.Statements[:2])
+	if len(s.Statements) != engine.MaxStanding || s.Statements[1].From != "AGENTS.md:1" || s.Statements[2].From != "CLAUDE.md:3" {
+		t.Errorf("%d statements: %+v", len(s.Statements), s.Statements[:3])
 	}
 }
 
