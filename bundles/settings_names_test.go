@@ -18,7 +18,7 @@ var openLists = map[string]string{
 	"programs": "grants.wrappers grants.undo.programs grants.client.programs grants.client.edit_programs code.runners resources.miners " +
 		"processes.lists processes.by_port processes.engines processes.filters processes.services processes.units processes.runtimes " +
 		"save.later save.wipes services.local places.overwriters places.unpackers secrets.listing secrets.searchers rewrite.planners packages.beside " +
-		"workspace.makers workspace.editors workspace.starters lists.agents lists.destroying_verbs lists.fetching_wrappers lists.outward_verbs lists.password_tools lists.permission_verbs lists.ssh lists.version_control",
+		"hosts.services workspace.makers workspace.editors workspace.starters lists.agents lists.destroying_verbs lists.fetching_wrappers lists.outward_verbs lists.password_tools lists.permission_verbs lists.ssh lists.version_control",
 	"paths": "zones scope.paths workspace.allowed workspace.denied isolation.read isolation.write isolation.hidden isolation.masked " +
 		"isolation.devices isolation.own isolation.protected isolation.made isolation.agent_read.* isolation.agent_write.* " +
 		"isolation.agent_protected.* rules.disabled_in system.rights system.serial system.harmless_devices guard.traces inbound.logins " +

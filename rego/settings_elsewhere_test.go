@@ -24,6 +24,8 @@ func elsewhere() map[string]string {
 		"save.texts.saved":                                "cmd/reviewer, TestScript/save",
 		"save.wipes":                                      "bundles/default/cases/files/saved.yaml",
 		"resources.time_multiple":                         "bundles/default/cases/session/limits.yaml",
+		"goals.requests.mounts":                           "bundles/default/cases/goals/hosts.yaml",
+		"services.stops":                                  "bundles/default/cases/goals/hosts.yaml and bundles/default/rules/outward",
 		"goals.acts":                                      "bundles/default/cases/goals: each fails there if the setting is empty",
 		"goals.answers":                                   "bundles/default/cases/goals: each fails there if the setting is empty",
 		"goals.answers_acting":                            "bundles/default/cases/goals: each fails there if the setting is empty",

@@ -226,9 +226,10 @@ _plain_place(e) if {
 	not scores.below(e, data.reviewer.system.rights)
 }
 
-# The name of a file without what marks it as new, old or a copy.
-_names_of_file(e) := {base, regex.replace(base, `([._-](new|old|bak|orig|prev|backup|save|[0-9-]+))+$`, "")} if {
+# The name of a file, and the same without what marks it as new, old or a copy.
+_names_of_file(e) := {base, plain} if {
 	base := lower(regex.replace(e.target, `^.*/`, ""))
+	plain := regex.replace(base, `([._-](new|old|bak|orig|prev|backup|save|[0-9-]+))+$`, "")
 }
 
 # A folder of the workspace, and one that ends in the workspace's name and the same path.
