@@ -71,14 +71,14 @@ func TestOwnKinds(t *testing.T) {
 			filepath.Join(org, ".manifest"): `{"roots": ["policies/organisation"], "rego_version": 1,` +
 				` "metadata": {"name": "acme/agents", "version": "1.0.0", "sequence": 1}}`,
 			filepath.Join(org, "settings.yaml"): fmt.Sprintf(ownKinds, page, server.URL),
-			filepath.Join(org, "rules", "acme.yaml"): fmt.Sprintf(ownRule, "deploy", "deploy", "Deployments") +
-				fmt.Sprintf(ownRule, "release", "release", "Releases"),
+			filepath.Join(org, "rules", "acme.yaml"): fmt.Sprintf(ownRule, "deploy", "report", "Reports") +
+				fmt.Sprintf(ownRule, "release", "notes", "Notes"),
 		} {
 			s.must(os.MkdirAll(filepath.Dir(name), 0o755))
 			s.must(os.WriteFile(name, []byte(text), 0o755))
 		}
 		s.activate(org)
-		run := s.prompt(Script{Shell("make deploy"), Shell("make release")})
+		run := s.prompt(Script{Shell("make report"), Shell("make notes")})
 		s.wantHeard(run, 1, "On call is told (rule acme.deploy")
 		s.wantHeard(run, 2, "A ticket is opened")
 		s.wantMade("page_oncall acme.deploy", "open_ticket acme.release")
