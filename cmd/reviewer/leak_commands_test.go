@@ -68,6 +68,7 @@ func reports() map[string][]string {
 		"audit why":                        {"audit why RECORD", "audit why RECORD -f json", "audit why TEXT"},
 		"config check":                     {"config check", "config check -f json", "config check TEXT"},
 		"config show":                      {"config show", "config show -f json", "config show TEXT"},
+		"instructions":                     {"instructions", "instructions -f json", "instructions TEXT", "instructions --agent TEXT"},
 		"agents":                           {"agents", "agents --json", "agents TEXT"},
 		"doctor":                           {"doctor"},
 		"help":                             {"help", "help TEXT"},
