@@ -161,7 +161,7 @@ func TestSyncAlways(t *testing.T) {
 // Policies that decided are kept up to the room that the setting says; the one that
 // decides is always among them, and those that went are named.
 func TestPoliciesAreKeptAsSettingsSay(t *testing.T) {
-	for settings, kept := range map[string]int{"": 3, ", audit: {policies_mb: 1}": 1, ", audit: {policies_mb: 4}": 2} {
+	for settings, kept := range map[string]int{"": 3, ", audit: {policies_mb: 1}": 1, ", audit: {policies_mb: 5}": 2} {
 		m := newMachine(t)
 		for _, threshold := range []string{"0.71", "0.72", "0.73"} {
 			m.settings("{risk: {high_threshold: " + threshold + "}" + settings + "}")
