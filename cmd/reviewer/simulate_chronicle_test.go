@@ -368,8 +368,10 @@ func (c *chronicle) tool() (string, map[string]any) {
 		return "Write", map[string]any{"file_path": fmt.Sprintf("/srv/shop/docs/%d.md", n), "content": strings.Repeat("for Kim\n", n)}
 	case 7, 8, 9:
 		return bash("go test ./...")
-	case 10, 11:
+	case 10:
 		return bash(fmt.Sprintf("grep -rn func%d src | head", n))
+	case 11:
+		return bash("cat .env")
 	case 12:
 		return bash(fmt.Sprintf("rm -rf /srv/other/%d", n))
 	case 13:

@@ -164,12 +164,12 @@ func (c *cutter) event(r *engine.Record) (Event, bool) {
 		}
 		c.calls[r.Call] = call{len(c.calls) + 1, args}
 		c.numbers[r.ID()] = len(c.calls)
-		return Event{Tool: r.Event.Tool, Args: args}, true
+		return Event{Tool: r.Event.Tool, Args: args, Tokens: tokensBefore(r)}, true
 	case r.Kind == engine.KindPost && r.Event != nil:
 		return c.result(r)
 	case r.Kind == engine.KindPrompt:
 		c.lose("the text of prompts")
-		return Event{Prompt: "(not recorded)"}, true
+		return Event{Prompt: "(not recorded)", Tokens: tokensBefore(r)}, true
 	case r.Phase == engine.PhaseStart && !c.begun:
 		c.begun = true // every case starts with this event
 		return Event{}, false
@@ -177,6 +177,14 @@ func (c *cutter) event(r *engine.Record) (Event, bool) {
 		return Event{Phase: string(r.Phase)}, true
 	}
 	return Event{}, false
+}
+
+// tokensBefore returns how many tokens the model wrote before an event.
+func tokensBefore(r *engine.Record) int {
+	if r.Event == nil || r.Event.Usage == nil {
+		return 0
+	}
+	return int(r.Event.Usage.Tokens)
 }
 
 func (c *cutter) choice(by *engine.Control) (Event, bool) {
