@@ -14,7 +14,7 @@ import (
 )
 
 // TestRatioLimits fails where a ratio is above a limit that leaves room for a busy machine: at a load of ten,
-// a cold hook took 73 and the version 11.2. A cold hook without the prepared policy is above 150. What is
+// a cold hook took 73, the version 11.2 and the client 7.4; idle, the client takes 5.1 to 5.6. A cold hook without the prepared policy is above 150. What is
 // compared is processor time, which hardly depends on what else runs, as the time of a clock does: of
 // processes the least of many runs.
 func TestRatioLimits(t *testing.T) {
@@ -23,7 +23,7 @@ func TestRatioLimits(t *testing.T) {
 		goal, limit float64
 		fn          func(*testing.T) (a, b time.Duration)
 	}{
-		{"client and resident process, record written / empty Go process (least CPU)", 2, 6, clientWork},
+		{"client and resident process, record written / empty Go process (least CPU)", 2, 9, clientWork},
 		{"cold hook / empty Go process (least CPU)", 12, 80, coldWork},
 		{"reviewer version / empty Go process (least CPU)", 6, 14, versionWork},
 		{"warm decision of an allowed call / trivial Rego rule (median)", 5, 60, func(t *testing.T) (a, b time.Duration) { return warm(t, true) }},
