@@ -14,9 +14,9 @@ import (
 )
 
 // TestRatioLimits fails where a ratio is above a limit that leaves room for a busy machine: at a load of ten,
-// a cold hook took 73, the version 11.2 and the client 7.4; idle, the client takes 5.1 to 5.6. A cold hook without the prepared policy is above 150. What is
-// compared is processor time, which hardly depends on what else runs, as the time of a clock does: of
-// processes the least of many runs.
+// a cold hook took 73, the version 11.2 and the client 7.4; idle, the client takes 5.1 to 5.6. A cold hook without
+// the prepared policy is above 150. What is compared is processor time, which hardly depends on what else runs, as
+// the time of a clock does: of processes the least of many runs.
 func TestRatioLimits(t *testing.T) {
 	for _, r := range []struct {
 		what        string
