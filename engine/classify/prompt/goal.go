@@ -107,7 +107,7 @@ func (g *vocabulary) ownWords(prompt string) string {
 				tag = ""
 			}
 		case strings.HasPrefix(bare, "```"), strings.HasPrefix(bare, "~~~"):
-			if fence = bare[:3]; len(bare) > 6 && strings.HasSuffix(bare, fence) {
+			if fence = bare[:len(bare)-len(strings.TrimLeft(bare, bare[:1]))]; len(bare) > 2*len(fence) && strings.HasSuffix(bare, fence) {
 				fence = "" // opened and closed on one line
 			}
 		case openingTag(bare) != "":

@@ -56,6 +56,11 @@ func withoutComments(text string) string {
 		if !found {
 			return b.String()
 		}
+		if strings.HasSuffix(before, "`") { // it is written about
+			b.WriteString("<!--")
+			text = rest
+			continue
+		}
 		comment, after, _ := strings.Cut(rest, "-->")
 		b.WriteString(blank(comment))
 		text = after
