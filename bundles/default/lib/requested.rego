@@ -66,10 +66,6 @@ _covered(id, e) if {
 # The effects that a rule is about.
 _about["workspace_outside"] := [e | some e in input.action.effects; workspace.outside_place(e)]
 
-_about["workspace_denied"] := [e | some e in input.action.effects; workspace.denied_place(e)]
-
-_about["credential_access"] := [e | some e in input.action.effects; e.class == "credential"]
-
 _about["processes_found"] := [e | some e in input.action.effects; effects.ends_process(e)]
 
 _about["api_delete"] := [e | some e in input.action.effects; effects.ends_service(e)]
@@ -174,7 +170,10 @@ _covers("suspend", _, e) if {
 	word == "suspend"
 }
 
-_covers("picture", _, e) if input.action.commands[e.command].name in _cfg.pictures
+_covers("picture", _, e) if {
+	e.kind == "process"
+	input.action.commands[e.command].name in _cfg.pictures
+}
 
 _covers("backup", _, e) if {
 	_new_in_home(e)
@@ -200,6 +199,7 @@ _covers("drain", s, e) if {
 }
 
 _covers("lane", s, e) if {
+	e.kind == "network"
 	c := input.action.commands[e.command]
 	c.name == "fastlane"
 	some word in array.concat(object.get(c, "sub", []), object.get(c, "operands", []))

@@ -6,9 +6,9 @@
 # scope: package
 package reviewer.said
 
+import data.reviewer.acts
 import data.reviewer.effects
 import data.reviewer.requested
-import data.reviewer.scores
 
 # METADATA
 # title: Prohibitions that the call breaks
@@ -32,7 +32,7 @@ broken_in_files := [s | some s in input.goal.statements; s.from; s.kind == "forb
 # scope: document
 asks(s) if s.until in data.reviewer.goals.asks
 
-asks(s) if _unclear(s)
+asks(s) if acts.unclear(s)
 
 # METADATA
 # title: An order or a permission covers an act
@@ -40,7 +40,7 @@ asks(s) if _unclear(s)
 allows(act) if {
 	some s in _permissions
 	s.act == act
-	_about(s)
+	acts.about(s)
 }
 
 # METADATA
@@ -86,11 +86,11 @@ _changes_more(s) if {
 # What starts again writes to a log.
 _only_logs(s) if {
 	s.act == "process"
-	count(_changed_files) > 0
-	every e in _changed_files { _passing(e) }
+	count(acts.changed_files) > 0
+	every e in acts.changed_files { acts.passing(e) }
 }
 
-_concerns(s) if _about(s)
+_concerns(s) if acts.about(s)
 
 # Processes that the call names otherwise.
 _concerns(s) if {
@@ -102,7 +102,7 @@ _concerns(s) if {
 _stays_within(s) if not s.act in data.reviewer.goals.answers_acting
 
 _stays_within(s) if {
-	does(s)
+	acts.does(s)
 	every e in _staying {
 		_does_it(s.act, e.command)
 		_named_or_itself(e, s.objects)
@@ -134,7 +134,7 @@ _is_named(e, objects) if {
 
 _does_it(act, i) if {
 	some begin in data.reviewer.goals.acts[act].commands
-	_begins(input.action.commands[i], begin)
+	acts.begins(input.action.commands[i], begin)
 }
 
 _ended := [e | some e in input.action.effects; effects.ends_process(e)]
@@ -210,7 +210,7 @@ _loses_named(e, objects) if {
 uses contains s.act if {
 	some s in _permissions
 	not s.until
-	does(s)
+	acts.does(s)
 	not _lasts(s)
 }
 
@@ -247,7 +247,7 @@ _permissions := [s | some s in input.goal.statements; s.kind in {"orders", "perm
 } else := []
 
 _breaks(s) if {
-	does(s)
+	acts.does(s)
 	not _revoked(s)
 	not _permitted(s)
 }
@@ -257,7 +257,7 @@ _permitted(s) if {
 	some p in _permissions
 	p.prompt >= s.prompt
 	_answers(p, s)
-	_about(p)
+	acts.about(p)
 }
 
 # A file that may be changed besides those that changes were limited to.
@@ -267,10 +267,10 @@ _permitted(s) if {
 	p.act == "change"
 	p.objects
 	p.prompt >= s.prompt
-	every e in _changed_files { _passing_or_in(e, array.concat(s.objects, p.objects)) }
+	every e in acts.changed_files { _passing_or_in(e, array.concat(s.objects, p.objects)) }
 }
 
-_passing_or_in(e, _) if _passing(e)
+_passing_or_in(e, _) if acts.passing(e)
 
 _passing_or_in(e, objects) if {
 	some o in objects
@@ -290,7 +290,7 @@ _answers(p, s) if p.act == s.act
 # A command that a file forbids, where the person names the program.
 _answers(p, s) if {
 	s.act == "command"
-	does(p)
+	acts.does(p)
 	some object in s.objects
 	regex.match(sprintf(`(^|[^\w-])%s([^\w-]|$)`, [regex.replace(split(object, " ")[0], `[^\w-]`, ".")]), lower(p.text))
 }
@@ -298,7 +298,7 @@ _answers(p, s) if {
 _answers(p, s) if {
 	s.act in data.reviewer.goals.general
 	not s.objects
-	does(p)
+	acts.does(p)
 }
 
 # Work on what is there, ordered later, revokes that nothing is to be changed.
@@ -315,334 +315,10 @@ _revoked(s) if {
 	s.act == "only_in"
 	some intent in s.later
 	intent in data.reviewer.goals.resumes
-	every e in _changed_files { e.named }
+	every e in acts.changed_files { e.named }
 }
 
 _lasts(s) if {
 	s.objects
 	s.act in data.reviewer.goals.named_lasts
 }
-
-# The statement is about what the call does: it names nothing, or something that the call concerns.
-_about(s) if s.touched
-
-_about(s) if {
-	some thing in s.objects
-	some word in data.reviewer.goals.synonyms[thing]
-	some line in effects.lines
-	effects.marked(line, {word})
-}
-
-# METADATA
-# title: The call does what a statement is about
-# scope: document
-does(s) if {
-	s.act == "change"
-	s.changes
-	some e in input.action.effects
-	_alters(e, s)
-	not _discards_nothing
-}
-
-does(s) if {
-	s.act == "delete"
-	s.changes
-	some e in input.action.effects
-	_deletes(e)
-	not _passing(e)
-}
-
-does(s) if {
-	s.act == "only_in"
-	s.beyond
-	some e in _changed_files
-	not _passing(e)
-	not _discards_nothing
-}
-
-does(s) if {
-	s.act == "freeze"
-	some e in input.action.effects
-	_seen_by_others(e)
-}
-
-does(s) if {
-	s.act in data.reviewer.goals.general
-	s.act != "change"
-	_changes_something
-}
-
-does(s) if {
-	s.act == "wait"
-	some act in data.reviewer.goals.waiting
-	_acts(act)
-}
-
-does(s) if {
-	s.act == "run"
-	_runs(s)
-}
-
-does(s) if {
-	s.act == "command"
-	some object in s.objects
-	some i, c in input.action.commands
-	_is_command(c, split(object, " "))
-	_acting(i)
-}
-
-does(s) if {
-	_acts(s.act)
-	_about(s)
-}
-
-does(s) if {
-	_acts(s.act)
-	_unclear(s)
-}
-
-# A command as a text writes it: the program, and all of its words. Short flags may stand together or apart.
-_is_command(c, words) if {
-	c.name == words[0]
-	own := split(effects.line(c), " ")
-	not _only_shows(own)
-	letters := {letter | some word in own; regex.match(`^-[A-Za-z]+$`, word); some letter in split(trim_left(word, "-"), "")}
-	every word in array.slice(words, 1, count(words)) { _has_word(word, own, letters) }
-}
-
-_has_word(word, own, _) if word in own
-
-_has_word(word, _, letters) if {
-	regex.match(`^-[A-Za-z]+$`, word)
-	every letter in split(trim_left(word, "-"), "") { letter in letters }
-}
-
-_only_shows(own) if {
-	some word in own
-	word in {"--help", "--version", "-h"}
-}
-
-# A prohibition for one branch, and a command that does not name a branch.
-_unclear(s) if {
-	s.act in data.reviewer.goals.implicit
-	s.objects
-	not _about(s)
-	some i, c in input.action.commands
-	some begin in data.reviewer.goals.acts[s.act].commands
-	_begins(c, begin)
-	_acting(i)
-	count(object.get(c, "operands", [])) < 2
-}
-
-# What belongs to an act by the setting goals.acts: commands by their first words, signals, effects, flags
-# and words of a command, and words in the name of a tool.
-_acts(act) if {
-	some i, c in input.action.commands
-	some begin in data.reviewer.goals.acts[act].commands
-	_begins(c, begin)
-	_acting(i)
-}
-
-_acts(act) if {
-	some i, c in input.action.commands
-	some begin in data.reviewer.goals.acts[act].with_operands
-	_begins(c, begin)
-	c.operands
-	_acting(i)
-}
-
-_acts(act) if {
-	some i, c in input.action.commands
-	some begin in data.reviewer.goals.acts[act].sends
-	_begins(c, begin)
-	some e in input.action.effects
-	e.command == i
-	e.egress
-}
-
-_acts(act) if {
-	some signal in data.reviewer.goals.acts[act].signals
-	signal in input.action.signals
-}
-
-_acts(act) if {
-	some wanted in data.reviewer.goals.acts[act].effects
-	some e in input.action.effects
-	every key, value in wanted { e[key] == value }
-	not e.loopback
-}
-
-_acts(act) if {
-	some i, c in input.action.commands
-	some word in array.concat([c.name], effects.arguments(c))
-	word in data.reviewer.goals.acts[act].words
-	_starts(i)
-	not _names_a_branch(c, word)
-}
-
-_names_a_branch(c, word) if {
-	c.name in data.reviewer.lists.version_control
-	not startswith(word, "-")
-}
-
-# A command that only reads, or only shows what it would do, is not the act.
-_acting(i) if {
-	some e in input.action.effects
-	e.command == i
-	not _asks(e)
-}
-
-_acting(_) if "not_understood" in input.facts
-
-_asks(e) if e.kind == "file_read"
-
-_asks(e) if {
-	e.kind == "network"
-	e.verb == "fetch"
-	not e.egress
-}
-
-_starts(i) if {
-	some e in input.action.effects
-	e.command == i
-	e.kind == "process"
-	e.verb == "exec"
-}
-
-_starts(_) if "not_understood" in input.facts
-
-_acts(act) if {
-	parts := regex.split(`[^a-z]+`, lower(regex.replace(input.event.tool, `([a-z])([A-Z])`, "${1}_$2")))
-	some words in data.reviewer.goals.acts[act].tools
-	every word in words { word in parts }
-	startswith(input.event.tool, "mcp__")
-}
-
-_begins(c, begin) if startswith(concat("", [effects.line(c), " "]), concat("", [begin, " "]))
-
-# A flag with its value.
-_begins(c, begin) if startswith(effects.line(c), concat("", [begin, "="]))
-
-# Programs run, but for those that the setting leaves out. Where tests or a server are named, what runs those.
-_runs(s) if {
-	not s.objects
-	_started
-}
-
-_runs(s) if {
-	s.objects
-	s.touched
-	_started
-}
-
-# A script whose commands are known.
-_runs(s) if {
-	s.objects
-	s.touched
-	some c in input.action.commands
-	some way in c.via
-	way in {"script", "pipe", "source", "file"}
-}
-
-_runs(s) if {
-	some thing in s.objects
-	thing in data.reviewer.goals.runs.tests
-	input.action.check
-}
-
-_runs(s) if {
-	some thing in s.objects
-	thing in data.reviewer.goals.runs.servers
-	some c in input.action.commands
-	words := array.concat(object.get(c, "sub", []), object.get(c, "operands", []))
-	some i, word in words
-	word in data.reviewer.goals.runs.serves
-	not _runs_another(words, i)
-}
-
-# npm run build runs what it names, and no server.
-_runs_another(words, i) if {
-	words[i] == "run"
-	words[i + 1]
-}
-
-_runs(s) if {
-	some thing in s.objects
-	thing in data.reviewer.goals.runs.scripts
-	some e in input.action.effects
-	e.kind == "process"
-	e.verb == "exec"
-	regex.match(`[./]`, e.target)
-}
-
-_started if {
-	some e in input.action.effects
-	e.kind == "process"
-	e.verb == "exec"
-	not e.target in data.reviewer.goals.runs.without
-}
-
-_changes_something if {
-	some e in input.action.effects
-	_changes(e)
-	not _passing(e)
-	not _discards_nothing
-}
-
-# Files that are as the last commit has them stay so: git checkout a.go.
-_discards_nothing if {
-	changing := [e | some e in input.action.effects; _changes(e)]
-	count(changing) > 0
-	every e in changing { _stays_as_it_is(e) }
-}
-
-_stays_as_it_is(e) if {
-	e.verb == "discard"
-	e.git == "clean"
-	e.entry == "file"
-	e.certainty == "exact"
-	every flag in object.get(input.action.commands[e.command], "flags", []) { flag in {"-q", "--quiet", "-f", "--force"} }
-	every o in input.action.commands[e.command].operands {
-		endswith(concat("", ["/", e.target]), concat("", ["/", trim_prefix(o, "./")]))
-	}
-}
-
-_alters(_, s) if s.objects
-
-_alters(e, s) if {
-	not s.objects
-	_changes(e)
-	not _passing(e)
-}
-
-_changes(e) if e.kind in {"file_write", "file_delete", "system_call"}
-
-_changes(e) if _sent_out(e)
-
-_changed_files := [e | some e in input.action.effects; e.kind in {"file_write", "file_delete"}]
-
-_deletes(e) if e.kind == "file_delete"
-
-# Deletions of tables, volumes and services that cannot be undone.
-_deletes(e) if {
-	e.kind in {"system_call", "network"}
-	e.reversibility in {"R4", "R5"}
-	e.verb != "send"
-}
-
-# Files that exist only for the session, such as the agent's plans.
-_passing(e) if e.location in {"temp", "null"}
-
-_passing(e) if e.ledger == "created"
-
-_passing(e) if scores.allowed_place(e)
-
-_sent_out(e) if {
-	e.kind == "network"
-	e.egress
-	not e.loopback
-}
-
-_seen_by_others(e) if _sent_out(e)
-
-_seen_by_others(e) if effects.loses_data(e)

@@ -1,7 +1,6 @@
 package explaincmd
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -32,11 +30,11 @@ func InstructionsCommand(a *cli.App) *cobra.Command {
 			"something and was not understood is not enforced: reword it. Instruction files permit nothing.",
 		Example: "  reviewer instructions\n  reviewer instructions ~/src/shop --agent codex\n  reviewer instructions -f json",
 		Args:    cli.AtMost(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if names := harness.Names(); !slices.Contains(names, agent) {
 				return term.Unknown("agent", agent, names)
 			}
-			doc, err := instructionsIn(cmd.Context(), a, args, agent)
+			doc, err := instructionsIn(a, args, agent)
 			if err != nil {
 				return err
 			}
@@ -70,7 +68,7 @@ type instructionSentence struct {
 	Dropped    bool               `json:"dropped,omitempty"` // some of them do not hold: a session keeps a limited number
 }
 
-func instructionsIn(ctx context.Context, a *cli.App, args []string, agent string) (*instructionsDocument, error) {
+func instructionsIn(a *cli.App, args []string, agent string) (*instructionsDocument, error) {
 	folder := "."
 	if len(args) > 0 {
 		folder = args[0]
@@ -94,17 +92,13 @@ func instructionsIn(ctx context.Context, a *cli.App, args []string, agent string
 	if err != nil {
 		return nil, err
 	}
-	policy, err := wiring.Compile(ctx, active)
-	if err != nil {
-		return nil, err
-	}
 	mac, err := cli.PassingMAC()
 	if err != nil {
 		return nil, err
 	}
 	c := classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Shipped: bundles.BuiltInRows}
 	doc := &instructionsDocument{Folder: folder, Files: []instructionFile{}}
-	files := c.Instructions(engine.Event{Harness: agent, Rows: policy.Rows, Redact: engine.PersonalKinds()}, folder)
+	files := c.Instructions(engine.Event{Harness: agent, Rows: classify.NewRows(active.RowLayers()), Redact: engine.PersonalKinds()}, folder)
 	kept := classify.KeptInstructions(files)
 	for _, f := range files {
 		file := instructionFile{Path: f.Path, Trusted: f.Trusted, Problem: f.Problem, Sentences: []instructionSentence{}}

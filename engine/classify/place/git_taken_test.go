@@ -13,7 +13,7 @@ import (
 // TestTaken lets git itself make the repository, and lists what version control would take.
 func TestTaken(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git")
+		t.Skip("git is not installed")
 	}
 	add, force := abstract.Taken{New: true}, abstract.Taken{New: true, Ignored: true}
 	for name, c := range map[string]struct {

@@ -208,36 +208,24 @@ func (w World) added(name string) int64 {
 	return info.ModTime().UnixMilli()
 }
 
-// Tracked lists the tracked files in a folder and its folders, at most limit, whose last part is one that is looked for, in order.
-// Nil: the folder is in no repository that can be read.
-func (w World) Tracked(dir string, is func(base string) bool, limit int) []string {
+// Tracked lists the tracked files in a folder and its folders whose last part is one that is looked for, in order, and reports
+// whether the index may have something that is not in the last commit. In no repository, nothing is tracked or staged.
+func (w World) Tracked(dir string, is func(base string) bool) (list []string, staged bool) {
 	if w.Lstat == nil || w.ReadFile == nil {
-		return nil
+		return nil, false
 	}
 	v := &gitView{world: w, repos: map[string]*repository{}}
 	r := v.repository(dir)
 	if r == nil || r.broken {
-		return nil
+		return nil, r != nil
 	}
-	var list []string
 	for _, e := range r.entries {
 		p := Join(r.root, e.path)
-		if strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") && is(e.path[strings.LastIndexByte(e.path, '/')+1:]) && len(list) < limit {
+		if strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") && is(e.path[strings.LastIndexByte(e.path, '/')+1:]) {
 			list = append(list, p)
 		}
 	}
-	return list
-}
-
-// Staged reports whether the repository of a folder may have something in its index that is not in its last commit. It does not
-// where there is no repository.
-func (w World) Staged(dir string) bool {
-	if w.Lstat == nil || w.ReadFile == nil {
-		return false
-	}
-	v := &gitView{world: w, repos: map[string]*repository{}}
-	r := v.repository(dir)
-	return r != nil && (r.broken || v.staged(r) != "clean")
+	return list, v.staged(r) != "clean"
 }
 
 // state returns the git state of a file, or of everything in a directory: the state of what

@@ -19,7 +19,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Limits of what is read at the start of a session. Reading takes about a second for each 128 KiB of prohibitions.
+// Limits of what is read at the start of a session.
 const (
 	maxFiles  = 64
 	maxFile   = 128 << 10 // bytes of one file
@@ -58,7 +58,9 @@ func (r *Reader) Files() []File {
 	}
 	f := &finder{Reader: r, seen: map[string]bool{}, left: maxBytes, names: maxNames, top: r.top(),
 		resolver: place.NewResolver(r.World, r.Workspace, r.Rows)}
-	if r.World.Git != nil && !r.World.Staged(f.top) {
+	names := r.Rows.Words("instructions.nested")
+	nested, staged := r.World.Tracked(place.Slashes(r.Workspace), func(base string) bool { return slices.Contains(names, base) })
+	if r.World.Git != nil && !staged {
 		f.git = r.World.Git()
 	}
 	if r.World.Home != "" {
@@ -75,15 +77,13 @@ func (r *Reader) Files() []File {
 			f.entry(place.Join(dir, name))
 		}
 	}
-	nested := 0
-	names := r.Rows.Words("instructions.nested")
-	named := func(base string) bool { return slices.Contains(names, base) }
-	for _, p := range r.World.Tracked(place.Slashes(r.Workspace), named, maxBytes) {
+	left := maxNested
+	for _, p := range nested {
 		if f.seen[p] || f.foreign(p) {
 			continue
 		}
-		if nested++; nested > maxNested {
-			f.problem(p, "not read: there are too many instruction files in folders")
+		if left--; left < 0 {
+			f.problem(p, "not read, nor are those after it: there are too many instruction files in folders")
 			break
 		}
 		f.scope = strings.TrimPrefix(place.DirOf(p)+"/", strings.TrimSuffix(place.Slashes(r.Workspace), "/")+"/")
