@@ -1,14 +1,16 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/osfile"
@@ -44,7 +46,9 @@ type Deliverer struct {
 	// Retry makes failed deliveries start again, with as many attempts as planned.
 	Retry bool
 
-	log messageLog
+	log   messageLog
+	items map[string]*Item // what waits, by id
+	busy  map[string]bool  // channels that are sending
 }
 
 // ErrBusy means that another process delivers.
@@ -88,61 +92,109 @@ func (d *Deliverer) locked(ctx context.Context) error {
 	return d.rounds(ctx)
 }
 
-// rounds makes the attempts that are due, and waits for the next, until nothing waits.
+// rounds sends what is due until nothing waits. Each channel sends one message at a time, in a goroutine of its own, so
+// that a receiver that hangs delays no other channel. Only this function and what it calls change items.
 func (d *Deliverer) rounds(ctx context.Context) error {
+	d.items, d.busy = map[string]*Item{}, map[string]bool{}
+	sent := make(chan *message)
+	var failed error
 	for {
-		items, err := readAll(d.Spool.queue())
-		if items = slices.DeleteFunc(items, d.twice); len(items) == 0 {
-			return err // what cannot be read does not keep the others from being sent
+		unread := d.look() // what cannot be read does not keep the others from being sent
+		var messages []*message
+		next := d.now()
+		if failed == nil && ctx.Err() == nil {
+			messages, next, failed = d.begin()
 		}
-		next, err := d.round(ctx, items)
-		if err != nil || ctx.Err() != nil {
-			return errors.Join(err, ctx.Err())
+		for _, m := range messages {
+			d.busy[m.to.Name()] = true
+			go func() {
+				m.send(ctx, d.Plan.Timeout)
+				sent <- m
+			}()
 		}
-		if wait := next.Sub(d.now()); wait > 0 {
-			d.sleep(ctx, min(wait, time.Second)) // new entries are looked for in between
+		switch {
+		case len(d.busy) > 0:
+			failed = errors.Join(failed, d.await(ctx, sent))
+		case failed != nil || ctx.Err() != nil || len(d.items) == 0:
+			return errors.Join(failed, unread, ctx.Err())
+		default:
+			d.sleep(ctx, min(next.Sub(d.now()), poll)) // new entries are looked for in between
 		}
 	}
 }
 
-// atOnce bounds the entries that are sent at the same time.
-const atOnce = 8
+// poll is how often new entries are looked for.
+const poll = time.Second
 
-// round makes the attempts that are due, all at once, and returns when the next is
-// due.
-func (d *Deliverer) round(ctx context.Context, items []Item) (next time.Time, err error) {
-	next = d.now().Add(time.Second)
-	requests, items := split(items)
-	if err := d.requests(ctx, requests); err != nil {
-		return next, err
+// await waits until a message was sent, or until it is time to look for other entries.
+func (d *Deliverer) await(ctx context.Context, sent <-chan *message) error {
+	timer := time.NewTimer(poll)
+	defer timer.Stop()
+	select {
+	case m := <-sent:
+		delete(d.busy, m.to.Name())
+		return m.end(d)
+	case <-timer.C:
 	}
-	var group sync.WaitGroup
-	room := make(chan struct{}, atOnce)
-	errs := make([]error, len(items))
-	for n := range items {
-		i := &items[n]
-		if len(d.channels(i.Entry)) == 0 { // the intervention's kind no longer has a receiver
-			errs[n] = d.settle(i)
+	return nil
+}
+
+// look reads the entries that are new in the queue.
+func (d *Deliverer) look() error {
+	ids, err := names(d.Spool.queue())
+	errs := []error{err}
+	for _, id := range ids {
+		if d.items[id] != nil {
 			continue
 		}
-		due, at := d.due(i)
+		i, err := read(file(d.Spool.queue(), id))
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+		case err != nil:
+			errs = append(errs, err)
+		case !d.twice(i):
+			d.items[id] = &i
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// begin returns the messages that are due, at most one for each channel, and when the next is due. As the start of an
+// attempt is on disk before it is made, the number of attempts is bounded even if this process is killed.
+func (d *Deliverer) begin() (list []*message, next time.Time, err error) {
+	next = d.now().Add(poll)
+	messages := map[string]*message{}
+	var changed []*Item
+	for _, i := range slices.SortedFunc(maps.Values(d.items), earlier) {
+		due, different, at := d.due(i)
 		if at.Before(next) {
 			next = at
 		}
-		if len(due) == 0 {
-			if i.ended() {
-				errs[n] = d.settle(i)
+		for _, c := range due {
+			m := messages[c.Name()]
+			if m != nil && (i.Entry.Approval == nil || m.items[0].Entry.Approval == nil) {
+				next = d.now()
+				continue // only requests share a message
 			}
-			continue
+			messages[c.Name()], different = m.with(c, i), true
 		}
-		room <- struct{}{}
-		group.Go(func() {
-			defer func() { <-room }()
-			errs[n] = d.attempt(ctx, i, due)
-		})
+		if different || i.ended() {
+			changed = append(changed, i)
+		}
 	}
-	group.Wait()
-	return next, errors.Join(errs...)
+	for _, m := range messages {
+		m.begin(d)
+		list = append(list, m)
+	}
+	if err := d.keep(changed); err != nil {
+		return nil, next, err // the disk is full: nothing is sent that could not be counted
+	}
+	return list, next, nil
+}
+
+// earlier orders items by the time of what happened.
+func earlier(a, b *Item) int {
+	return cmp.Or(strings.Compare(a.Entry.Time, b.Entry.Time), strings.Compare(a.Entry.ID, b.Entry.ID))
 }
 
 // Takes reports whether any channel gets entries of a kind.
@@ -159,73 +211,43 @@ func (d *Deliverer) channels(e Entry) []Channel {
 	return nil
 }
 
-// due returns the channels to which an item is to be sent now, and when the next
-// attempt is due. Attempts that were begun and not ended count.
-func (d *Deliverer) due(i *Item) (channels []Channel, next time.Time) {
+// due returns the channels to which an item is to be sent now, whether another of its deliveries changed, and when the
+// next attempt is due. Attempts that were begun and not ended count.
+func (d *Deliverer) due(i *Item) (due []Channel, changed bool, next time.Time) {
 	next = d.now().Add(time.Hour)
-	for _, c := range d.channels(i.Entry) {
+	channels := d.channels(i.Entry)
+	// Whether a channel that is told later is told at all depends on those that are told first.
+	slices.SortStableFunc(channels, func(a, b Channel) int { return cmp.Compare(d.When[a.Name()].After, d.When[b.Name()].After) })
+	for _, c := range channels {
 		to := i.delivery(c.Name())
-		if to.Status != Pending {
+		if to.Status != Pending || d.busy[c.Name()] {
 			continue
 		}
-		if len(to.Attempts) >= d.Plan.Attempts {
-			to.Status, to.Next = Failed, 0
-			continue
+		status, why := to.Status, to.Why
+		until := d.hold(i, to)
+		switch {
+		case to.Status != Pending:
+		case !until.After(d.now()):
+			to.Why = ""
+			due = append(due, c)
+		case until.Before(next):
+			next = until
 		}
-		at := time.UnixMilli(to.Next)
-		// A clock that was set back must not make anything wait for years.
-		if wait := at.Sub(d.now()); wait <= 0 || wait > d.Plan.Longest {
-			channels = append(channels, c)
-			continue
-		}
-		if at.Before(next) {
-			next = at
-		}
+		changed = changed || to.Status != status || to.Why != why
 	}
 	d.forget(i)
-	return channels, next
+	return due, changed, next
 }
 
 // forget ends deliveries to channels that are no longer configured.
 func (d *Deliverer) forget(i *Item) {
 	for n := range i.Deliveries {
 		to := &i.Deliveries[n]
-		known := slices.ContainsFunc(d.channels(i.Entry), func(c Channel) bool { return c.Name() == to.Channel })
+		known := d.busy[to.Channel] || slices.ContainsFunc(d.channels(i.Entry), func(c Channel) bool { return c.Name() == to.Channel })
 		if !known && to.Status == Pending {
 			to.Status, to.Next = Failed, 0
 		}
 	}
-}
-
-// attempt sends an item to several channels. The start of an attempt is on disk before it
-// begins, so the number of attempts is bounded even if this process is killed.
-func (d *Deliverer) attempt(ctx context.Context, i *Item, channels []Channel) error {
-	began := d.now()
-	for _, c := range channels {
-		to := i.delivery(c.Name())
-		to.Attempts = append(to.Attempts, Attempt{Time: began.UTC().Format(time.RFC3339)})
-		to.Next = began.Add(d.Plan.Wait(len(to.Attempts))).UnixMilli()
-	}
-	if err := d.Spool.save(*i); err != nil {
-		return err // the disk is full: nothing is sent that could not be counted
-	}
-	results := make([]result, len(channels))
-	var group sync.WaitGroup
-	for n, c := range channels {
-		group.Go(func() {
-			start := time.Now()
-			results[n] = send(ctx, c, i.Entry, d.Plan.Timeout)
-			results[n].took = time.Since(start).Milliseconds()
-		})
-	}
-	group.Wait()
-	for n, c := range channels {
-		d.record(i.delivery(c.Name()), results[n])
-	}
-	if i.ended() {
-		return d.settle(i)
-	}
-	return d.Spool.save(*i)
 }
 
 // Send sends an entry within the time of one attempt, even if the channel hangs.

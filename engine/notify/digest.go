@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,8 +14,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// message is the message that one channel gets at one moment: one request, or a digest
-// of several.
+// message is the message that one channel gets at one moment: one entry, or a digest of
+// several requests.
 type message struct {
 	to     Channel
 	items  []*Item
@@ -22,7 +23,7 @@ type message struct {
 	result result
 }
 
-// with returns a message, a new one if there is none yet, with one more request.
+// with returns a message, a new one if there is none yet, with one more item.
 func (m *message) with(c Channel, i *Item) *message {
 	if m == nil {
 		m = &message{to: c}
@@ -37,7 +38,9 @@ func (m *message) begin(d *Deliverer) {
 	if len(m.items) > 1 {
 		m.entry = digestOf(m.items, d.now())
 	}
-	m.entry = m.entry.mapped(d.masked) // again: nothing leaves the machine that only its writer masked
+	if m.items[0].Entry.Approval != nil {
+		m.entry = m.entry.mapped(d.masked) // again: nothing leaves the machine that only its writer masked
+	}
 	for _, i := range m.items {
 		to := i.delivery(m.to.Name())
 		to.Attempts = append(to.Attempts, m.attempt(i, d.now()))
@@ -60,15 +63,16 @@ func (m *message) send(ctx context.Context, limit time.Duration) {
 	m.result.took = time.Since(start).Milliseconds()
 }
 
-// end records the result for each request.
+// end records the result for each item.
 func (m *message) end(d *Deliverer) error {
 	for _, i := range m.items {
 		d.record(i.delivery(m.to.Name()), m.result)
 	}
-	if m.result.err != nil {
-		return nil
+	var err error
+	if m.result.err == nil && m.items[0].Entry.Approval != nil {
+		err = d.Spool.addMessage(d.log, m.to.Name(), d.now())
 	}
-	return d.Spool.addMessage(d.log, m.to.Name(), d.now())
+	return errors.Join(err, d.keep(m.items))
 }
 
 // digestOf is one entry about several requests, those with the earliest deadlines first. Its id depends

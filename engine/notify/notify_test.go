@@ -298,6 +298,52 @@ func (r *running) Run(ctx context.Context, e Entry) (string, *int, error) {
 	return "done", &code, nil
 }
 
+// blocked is a channel that hangs until it is let go.
+type blocked struct{ hangs, free chan struct{} }
+
+func (blocked) Name() string { return "blocked" }
+
+func (b blocked) Send(context.Context, Entry) error {
+	close(b.hangs)
+	<-b.free
+	return nil
+}
+
+// passing is a channel that does something with each entry.
+type passing func(Entry)
+
+func (passing) Name() string                            { return "passing" }
+func (p passing) Send(_ context.Context, e Entry) error { p(e); return nil }
+
+// While one receiver hangs, entries that come later reach the others.
+func TestAHangingReceiverDelaysNobody(t *testing.T) {
+	hang := blocked{make(chan struct{}), make(chan struct{})}
+	s := Spool{filepath.Join(t.TempDir(), "notify")}
+	both := passing(func(e Entry) {
+		<-hang.hangs
+		if e.ID == "first" {
+			if err := s.Put(Entry{ID: "later", Kind: KindStop}); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		close(hang.free)
+	})
+	d := &Deliverer{Spool: s, Channels: []Channel{hang, both}, Plan: Plan{Attempts: 1, Timeout: time.Hour, Keep: time.Hour},
+		When: map[string]Schedule{"passing": {About: []string{AboutStops}}, "blocked": {About: []string{AboutApprovals}}}}
+	if err := s.Put(Entry{ID: "first", Kind: KindStop}); err != nil {
+		t.Fatal(err)
+	}
+	r := Request{ID: "q", Action: "ls", Deadline: time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}
+	if err := s.Put(Ask(r, time.Now(), "claude-code", "s1", "/srv/shop")); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, d)
+	if all := items(t, s); len(all) != 3 || s.Waiting() {
+		t.Errorf("%+v", all)
+	}
+}
+
 // An intervention of the organisation's own goes to its kind only, and what its program
 // wrote is kept, masked; one whose kind is gone ends.
 func TestOwnKinds(t *testing.T) {

@@ -2,9 +2,7 @@ package notify
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 )
@@ -20,111 +18,44 @@ const (
 	whyAgain    = "it waits for the next attempt"
 )
 
-// split separates requests from other items.
-func split(items []Item) (requests []*Item, others []Item) {
-	for n := range items {
-		if items[n].Entry.Approval != nil {
-			requests = append(requests, &items[n])
-		} else {
-			others = append(others, items[n])
-		}
-	}
-	return requests, others
-}
-
-// requests sends the requests that are due; those of a channel are one message. As with other
-// items, the start of an attempt is on disk before it begins.
-func (d *Deliverer) requests(ctx context.Context, items []*Item) error {
-	messages := map[string]*message{}
-	var changed, sent []*Item
-	for _, i := range items {
-		to, different := d.examine(i)
-		for _, c := range to {
-			messages[c.Name()] = messages[c.Name()].with(c, i)
-		}
-		if len(to) > 0 {
-			sent = append(sent, i)
-		}
-		if different || len(to) > 0 || i.ended() {
-			changed = append(changed, i)
-		}
-	}
-	for _, m := range messages {
-		m.begin(d)
-	}
-	if err := each(changed, d.keep); err != nil || len(sent) == 0 {
-		return err
-	}
-	var group sync.WaitGroup
-	for _, m := range messages {
-		group.Go(func() { m.send(ctx, d.Plan.Timeout) })
-	}
-	group.Wait()
-	var errs []error
-	for _, m := range messages {
-		errs = append(errs, m.end(d))
-	}
-	return errors.Join(append(errs, each(sent, d.keep))...)
-}
-
-// keep writes an item, and finishes it if nothing is left to be done.
-func (d *Deliverer) keep(i *Item) error {
-	if i.ended() {
-		return d.settle(i)
-	}
-	return d.Spool.save(*i)
-}
-
-// each calls a function for several items at once.
-func each(items []*Item, f func(*Item) error) error {
+// keep writes items, at most eight at once, and finishes those for which nothing is left to be done.
+func (d *Deliverer) keep(items []*Item) error {
 	errs := make([]error, len(items))
-	room := make(chan struct{}, atOnce)
+	room := make(chan struct{}, 8)
 	var group sync.WaitGroup
 	for n, i := range items {
 		room <- struct{}{}
 		group.Go(func() {
 			defer func() { <-room }()
-			errs[n] = f(i)
+			if i.ended() {
+				errs[n] = d.settle(i)
+			} else {
+				errs[n] = d.Spool.save(*i)
+			}
 		})
 	}
 	group.Wait()
+	for n, i := range items {
+		if errs[n] == nil && i.Finished > 0 {
+			delete(d.items, i.Entry.ID)
+		}
+	}
 	return errors.Join(errs...)
 }
 
-// examine returns the channels to which a request is to be sent now, and whether the state of
-// any other delivery changed. Channels that are told first come first: whether a later one is told
-// depends on them.
-func (d *Deliverer) examine(i *Item) (due []Channel, changed bool) {
-	channels := d.channels(i.Entry)
-	slices.SortStableFunc(channels, func(a, b Channel) int { return cmp.Compare(d.When[a.Name()].After, d.When[b.Name()].After) })
-	for _, c := range channels {
-		to := i.delivery(c.Name())
-		if to.Status != Pending {
-			continue
-		}
-		status, why := to.Status, to.Why
-		until := d.hold(i, to)
-		if to.Status == Pending && !until.After(d.now()) {
-			to.Why = ""
-			due = append(due, c)
-		}
-		changed = changed || to.Status != status || to.Why != why
-	}
-	d.forget(i)
-	return due, changed
-}
-
-// hold determines how long a pending delivery of a request is held back, and why. It ends the delivery
-// if the request needs no more messages, or would be sent after its deadline.
+// hold determines how long a pending delivery is held back, and, for a request, why. It ends the delivery after the last
+// attempt, and if a request needs no more messages, or would be sent after its deadline.
 func (d *Deliverer) hold(i *Item, to *Delivery) (until time.Time) {
 	until = d.now()
 	switch {
-	case !d.Spool.unanswered(i.Entry):
+	case i.Entry.Approval != nil && !d.Spool.unanswered(i.Entry):
 		to.end(Skipped, whyAnswered)
 		return until
 	case len(to.Attempts) >= d.Plan.Attempts:
 		to.end(Failed, "")
 		return until
+	case i.Entry.Approval == nil:
+		return d.bounded(time.UnixMilli(to.Next), d.Plan.Longest)
 	}
 	for _, h := range d.holds(i, to) {
 		if h.until.After(until) {
