@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -14,6 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/approval"
 	"github.com/agent-reviewer/reviewer/engine/approval/queue"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve"
@@ -33,7 +37,7 @@ type questions struct {
 func (q *questions) Limit() time.Duration { return time.Until(q.until) }
 
 // Open writes the request, and starts a process that tells people about it.
-func (q *questions) Open(_ context.Context, p *review.Policy, r approval.Request, e engine.Event) (act.Question, error) {
+func (q *questions) Open(ctx context.Context, p *review.Policy, r approval.Request, a *engine.Action, workspace string) (act.Question, error) {
 	pending := queue.Queue{Log: q.store}
 	fresh, err := pending.Put(r)
 	if err != nil {
@@ -45,7 +49,9 @@ func (q *questions) Open(_ context.Context, p *review.Policy, r approval.Request
 		}
 	}
 	close(q.waits)
-	one := &question{policy: p, queue: pending, id: r.ID, files: stamps(r.Effects), resume: func() {}, opened: time.Now()}
+	one := &question{policy: p, queue: pending, id: r.ID, files: stamps(r.Effects), resume: func() {}, opened: time.Now(),
+		code: func() []stamp { return stampsOfCode(ctx, p, a, workspace) }}
+	one.loads = one.code()
 	runtime.UnlockOSThread() // see answer; Close locks it again
 	if q.pause != nil {
 		one.resume = q.pause.Begin()
@@ -59,15 +65,26 @@ type question struct {
 	queue  queue.Queue
 	id     string
 	files  []stamp
+	code   func() []stamp // of the files that the call may run
+	loads  []stamp        // these, when the question was opened
 	resume func()
 	opened time.Time
 }
 
-// Changed returns the file of the call that has changed since the question was opened.
+// Changed returns which file that the call reads, changes or may run has changed since the question was opened.
 func (q *question) Changed() string {
 	for _, s := range q.files {
 		if stampOf(s.path) != s {
 			return s.path
+		}
+	}
+	before, now := q.loads, q.code()
+	for n := range max(len(before), len(now)) {
+		switch {
+		case n == len(now), n < len(before) && before[n].path < now[n].path:
+			return before[n].path // it is gone
+		case n == len(before) || before[n] != now[n]:
+			return now[n].path // it is new, or was written
 		}
 	}
 	return ""
@@ -118,6 +135,34 @@ func stamps(effects []engine.Effect) []stamp {
 			list = append(list, stampOf(e.Target))
 		}
 	}
+	return list
+}
+
+// maxWatched bounds the entries of folders that are looked at for code: 200,000 take half a second.
+const maxWatched = 200_000
+
+// stampsOfCode describes the files of code in the workspace that a call may run: modules that it imports, files that it
+// includes, scripts of a build. In the order of their paths. Files that tools generate are left out.
+func stampsOfCode(ctx context.Context, p *review.Policy, a *engine.Action, workspace string) (list []stamp) {
+	if a == nil || len(a.Loads) == 0 || workspace == "" {
+		return nil
+	}
+	generated := p.Settings.Checkpoints.Generated
+	seen := 0
+	_ = filepath.WalkDir(workspace, func(path string, d fs.DirEntry, err error) error {
+		seen++
+		switch {
+		case seen > maxWatched || ctx.Err() != nil:
+			return fs.SkipAll
+		case err != nil:
+			return nil
+		case d.IsDir() && (d.Name() == ".git" || slices.Contains(generated, d.Name())):
+			return fs.SkipDir
+		case !d.IsDir() && classify.MayRun(p.Rows, a, path):
+			list = append(list, stampOf(path))
+		}
+		return nil
+	})
 	return list
 }
 

@@ -118,14 +118,15 @@ type Questions interface {
 	// Limit returns how much longer the agent waits for this hook.
 	Limit() time.Duration
 	// Open tells people about a question until Close is called. An error means that nobody can
-	// be told, so the call is denied at once.
-	Open(ctx context.Context, p *review.Policy, q approval.Request, e engine.Event) (Question, error)
+	// be told, so the call is denied at once. The action is what the call would do, in the
+	// workspace.
+	Open(ctx context.Context, p *review.Policy, q approval.Request, a *engine.Action, workspace string) (Question, error)
 }
 
 // Question is a question that people were told about.
 type Question interface {
-	// Changed returns which file of the call has changed since the question was opened; empty:
-	// none.
+	// Changed returns which file that the call reads, changes or may run has changed since the
+	// question was opened; empty: none.
 	Changed() string
 	// Pause returns when it is time to look for an answer again; an error: the agent has ended,
 	// or its time has passed.

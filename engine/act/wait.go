@@ -37,7 +37,7 @@ func (r *Reviewer) wait(ctx context.Context, h *handling, d duty, answer engine.
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	q, err := r.Services.Questions.Open(ctx, h.policy, shown, h.event)
+	q, err := r.Services.Questions.Open(ctx, h.policy, shown, d.of.Action, h.workspace)
 	if err != nil {
 		text, err := r.unheard(ctx, h, d.of, err)
 		return denied(answer, text), err

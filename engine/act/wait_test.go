@@ -45,7 +45,7 @@ func (d *desk) set(ahead time.Duration) {
 
 func (d *desk) Limit() time.Duration { return d.limit }
 
-func (d *desk) Open(_ context.Context, _ *review.Policy, q approval.Request, _ engine.Event) (Question, error) {
+func (d *desk) Open(_ context.Context, _ *review.Policy, q approval.Request, _ *engine.Action, _ string) (Question, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.opened, d.began = append(d.opened, q), time.Now()
