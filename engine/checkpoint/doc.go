@@ -15,7 +15,8 @@
 // so a small change costs a small line. The contents of a file are stored once,
 // however many checkpoints contain them.
 //
-// Nothing in a repository's .git is stored, changed or restored.
+// Nothing in a repository's .git folder is stored, changed or restored. The .git file of a worktree or submodule,
+// which names that folder, is a file like others.
 //
 // Out of scope: when a checkpoint is taken, which one is returned to and who may
 // ask for it, what a command was expected to change, and masking what is shown.

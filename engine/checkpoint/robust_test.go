@@ -284,7 +284,7 @@ func TestOddNames(t *testing.T) {
 }
 
 // TestRepositoriesWithin: nested repositories, submodules and worktrees are left
-// alone, and their files are covered.
+// alone, and their files are covered, with the .git file that names a repository elsewhere.
 func TestRepositoriesWithin(t *testing.T) {
 	w := newWorkspace(t, map[string]string{".git/HEAD": "ref: refs/heads/main\n", "sub/.git": "gitdir: ../.git/modules/sub\n", "sub/a": "1",
 		".git/modules/sub/HEAD": "0123\n", "nested/.git/HEAD": "ref: refs/heads/x\n", "nested/.gitignore": "*.o\n", "nested/a.o": "1", "nested/b": "1"})
@@ -308,6 +308,19 @@ func TestRepositoriesWithin(t *testing.T) {
 		if b, _ := os.ReadFile(w.path(name)); string(b) != want {
 			t.Errorf("%s: %q, want %q", name, b, want)
 		}
+	}
+	for _, name := range []string{"sub", "nested"} {
+		if err := os.RemoveAll(w.path(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.take(BySession)
+	r = w.restore(first.ID)
+	if b, _ := os.ReadFile(w.path("sub/.git")); string(b) != "gitdir: ../.git/modules/sub\n" {
+		t.Errorf("sub/.git is %q: git in it would act on the repository around it", b)
+	}
+	if len(r.Then) != 3 || len(r.Now) != 2 {
+		t.Errorf("the report does not say that the nested repository is gone: %+v, %+v", r.Then, r.Now)
 	}
 }
 

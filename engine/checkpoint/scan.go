@@ -100,11 +100,11 @@ func (w *scanner) folder(dir *os.Root, rel string, above *ignore) {
 	git := above.enter(dir, rel, names)
 	list := make([]item, 0, len(names))
 	for _, name := range names {
+		i, ok := w.entry(dir, rel, name, git)
 		if name == ".git" && !outside(rel) {
 			w.repository(rel)
-			continue
+			ok = ok && i.Kind == File // of a worktree or submodule: it names the folder with the repository
 		}
-		i, ok := w.entry(dir, rel, name, git)
 		if !ok {
 			continue
 		}
@@ -163,7 +163,7 @@ func (w *scanner) entry(dir *os.Root, rel, name string, git *ignore) (item, bool
 	i.describe(info)
 	i.racy = max(i.stat.modified, i.stat.changed) > w.began-int64(slack)
 	switch {
-	case name == ".git":
+	case name == ".git" && (i.Kind != File || outside(rel)):
 		i.leave(whyGit)
 	case i.Kind == Link:
 		if i.Target, err = dir.Readlink(name); err != nil {

@@ -86,7 +86,7 @@ func TestRetention(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	list := takenFor("a", "b", "a", "a", "b")
-	list[3].When = checkpoint.BeforeRestore
+	list[3].When, list[4].ID = checkpoint.BeforeRestore, "used by d"
 	for name, c := range map[string]struct {
 		session       string
 		began, oldest int64
@@ -99,9 +99,10 @@ func TestChoose(t *testing.T) {
 		"not one that expired":             {"a", 100_000, 2, 3},
 		"all expired":                      {"a", 999_000, 9, 0},
 		"no checkpoint of the session":     {"c", 999_000, 1, 0},
+		"of another session, and used":     {"d", 999_000, 1, 5},
 		"the first one of another session": {"b", 10, 1, 2},
 	} {
-		got, err := (&choice{session: c.session, began: c.began, oldest: c.oldest, depth: 3}).among(list)
+		got, err := (&choice{session: c.session, began: c.began, oldest: c.oldest, depth: 3, unsafe: map[string]bool{"used by " + c.session: false}}).among(list)
 		unsuitable := (*Unsuitable)(nil)
 		if got.N != c.want || (c.want == 0) != errors.As(err, &unsuitable) {
 			t.Errorf("%s: %d %v, want %d", name, got.N, err, c.want)

@@ -34,7 +34,7 @@ type Restored struct {
 // moved is a repository that has changed.
 type moved struct {
 	Then   repository `json:"then"`
-	Now    repository `json:"now"`
+	Now    repository `json:"now"`    // empty: there is none in this folder any more
 	Advice []string   `json:"advice"` // commands for a person
 }
 
@@ -238,7 +238,11 @@ func movedOf(then, now []checkpoint.Git, mask func(string) string) []moved {
 	docs := []moved{}
 	for _, was := range then {
 		at := slices.IndexFunc(now, func(g checkpoint.Git) bool { return g.Dir == was.Dir })
-		if at < 0 || now[at] == was {
+		if at < 0 {
+			docs = append(docs, moved{Then: repositoriesOf([]checkpoint.Git{was}, mask)[0], Advice: []string{}})
+			continue
+		}
+		if now[at] == was {
 			continue
 		}
 		pair := repositoriesOf([]checkpoint.Git{was, now[at]}, mask)
@@ -305,6 +309,11 @@ func (d Restored) Text(w io.Writer) {
 }
 
 func (m moved) text(w io.Writer) {
+	if m.Now.Folder == "" {
+		fmt.Fprintf(w, "the repository in %s is gone, and was not restored: checkpoints have its files, not its .git folder;\n"+
+			"  until it is there again, git in this folder works on the repository around it, if there is one\n", term.OneLine(m.Then.Folder, longest))
+		return
+	}
 	fmt.Fprintf(w, "the repository in %s has changed since then, and was not restored:\n", term.OneLine(m.Then.Folder, longest))
 	for _, part := range []struct{ name, then, now string }{
 		{"HEAD", m.Then.Head, m.Now.Head}, {"commit", m.Then.Commit, m.Now.Commit}, {"index", m.Then.Index, m.Now.Index},

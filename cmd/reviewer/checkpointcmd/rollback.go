@@ -111,10 +111,10 @@ const afterCall = "after "
 // choice determines which checkpoints a session can be rolled back to.
 type choice struct {
 	session string
-	began   int64 // when the trouble began
-	oldest  int64 // number of the oldest checkpoint that is still stored
-	depth   int   // how many of those before the trouble are considered
-	unsafe  map[string]bool
+	began   int64           // when the trouble began
+	oldest  int64           // number of the oldest checkpoint that is still stored
+	depth   int             // how many of those before the trouble are considered
+	unsafe  map[string]bool // of the ids in the session's log; see unsafe
 }
 
 // among returns the newest safe checkpoint of those before the trouble that are considered;
@@ -138,11 +138,15 @@ func (o *choice) among(list []checkpoint.Checkpoint) (checkpoint.Checkpoint, err
 	return checkpoint.Checkpoint{}, o.refusal(before, far)
 }
 
-// kept returns the checkpoints of the session, and how many more there were.
+// kept returns the checkpoints of the session, and how many more there were. One of another session belongs to it if
+// nothing had changed since then when this session needed one.
 func (o *choice) kept(list []checkpoint.Checkpoint) (kept []checkpoint.Checkpoint, expired int) {
 	for i := range list {
-		switch c := &list[i]; {
-		case c.Session != o.session || c.When == checkpoint.BeforeRestore || c.When == checkpoint.AfterRestore:
+		c := &list[i]
+		restore := c.When == checkpoint.BeforeRestore || c.When == checkpoint.AfterRestore
+		_, used := o.unsafe[c.ID]
+		switch {
+		case (c.Session != o.session || restore) && !used:
 		case c.N < o.oldest:
 			expired++
 		default:

@@ -29,8 +29,8 @@ func sessionRollbackCommand(a *cli.App) *cobra.Command {
 			"whether to restore them; any answer but y or yes leaves the files and the session unchanged.\n" +
 			"Of the checkpoints from before that failure, it considers the newest (interventions.max_rollback_depth\n" +
 			"sets how many), and skips those that do not meet interventions.safe_checkpoint_criteria; reviewer\n" +
-			"checkpoint restore can restore any. If there is none, or it\n" +
-			"cannot be restored, the session stays stopped, and the alternatives are listed.\n" +
+			"checkpoint restore can restore any. If there is none, if it cannot be restored, or if the files already\n" +
+			"match it, the session stays stopped, and the alternatives are listed.\n" +
 			"A session that is not stopped can be rolled back if policy proposed it (interventions.auto_rollback false).\n\n" +
 			"Exit codes: 0 rolled back and resumed, 1 not rolled back, 3 usage error.",
 		Example: "  reviewer session rollback last\n  reviewer session rollback last --supervise",
@@ -135,6 +135,11 @@ func (d *rollbackDocument) run(
 	}
 	if err != nil {
 		return err
+	}
+	if len(restored.Changes) == 0 {
+		d.Reason = "the files already match checkpoint " + restored.To + ", so nothing was restored"
+		d.Plan = recovery(s)
+		return nil
 	}
 	d.Restored = &restored
 	if !d.Stopped {
