@@ -25,6 +25,8 @@ type Request struct {
 	Archive, Envelope []byte // envelope nil: there is none
 	Layer             string // empty: the one in its manifest
 	AllowRollback     bool
+	Resume            bool   // activate it although it was rolled back on this machine
+	Channel           string // refuse another one; empty: any
 	Reason            string
 
 	back *releases.Activation // the activation to roll back to
@@ -143,6 +145,9 @@ func (s *activation) decide(ctx context.Context, state *releases.State) (*releas
 		s.doc.Already, s.doc.Activation = true, now
 		return nil, s.intact(now)
 	}
+	if err := s.heldBack(state, next.Release); err != nil {
+		return nil, err
+	}
 	by, err := s.may(verdict, state, next)
 	if err != nil {
 		return nil, err
@@ -159,6 +164,27 @@ func (s *activation) decide(ctx context.Context, state *releases.State) (*releas
 		return err
 	}
 	return next, nil
+}
+
+// heldBack refuses a bundle that was rolled back on this machine and that nothing newer has replaced: otherwise the next
+// pull by a timer would bring it back.
+func (s *activation) heldBack(state *releases.State, release releases.Release) error {
+	if s.in.back != nil || s.in.Resume || release.None() {
+		return nil
+	}
+	history := slices.DeleteFunc(slices.Clone(state.History), func(a releases.Activation) bool { return a.Layer != s.layer })
+	for i := len(history) - 1; i > 0 && history[i].Rollback; i-- {
+		if history[i-1].Archive != release.Archive {
+			continue
+		}
+		by := history[i].By
+		if history[i].Reason != "" {
+			by += ": " + history[i].Reason
+		}
+		return &trust.Refusal{Code: trust.Held, Err: fmt.Errorf("%s was rolled back on this machine by %s; a release with a newer sequence is "+
+			"activated as usual, and --resume with --reason activates this one again", s.in.File, s.Line(by, 400))}
+	}
+	return nil
 }
 
 func (s *activation) warn(format string, args ...any) {
@@ -192,7 +218,7 @@ func (s *activation) verify(ctx context.Context, state *releases.State) (trust.V
 	}
 	v := believed.Check(trust.Candidate{
 		File: s.in.File, Path: s.in.Path, Archive: s.in.Archive, Envelope: s.in.Envelope,
-		Now: s.Now(), Latest: word.Latest, AllowRollback: s.in.AllowRollback,
+		Channel: s.in.Channel, Now: s.Now(), Latest: word.Latest, AllowRollback: s.in.AllowRollback,
 		Highest: func(name, channel string) (trust.Highest, error) {
 			if state.SeenLost && !s.in.AllowRollback {
 				return trust.Highest{}, errors.New("the store's seen.json was lost; --allow-rollback with a reason recreates it")
@@ -333,6 +359,8 @@ func (s *activation) may(v trust.Verdict, state *releases.State, next *releases.
 	switch {
 	case s.in.back != nil || v.Rollback:
 		what = "rolling back to an earlier policy"
+	case s.in.Resume:
+		what = "activating a policy that was rolled back"
 	case v.Unsigned:
 		what = "activating a policy that is unsigned, or not covered by a trust file,"
 	case len(state.Lost) > 0:

@@ -151,7 +151,7 @@ type step func() error
 
 // vouched lists the checks that need only the envelope and a digest.
 func (c *check) vouched() []step {
-	return []step{c.current, c.signatures, c.subject, c.scope, c.thresholds, c.impact, c.sequence, c.fresh, c.engine}
+	return []step{c.current, c.signatures, c.subject, c.revoked, c.scope, c.thresholds, c.impact, c.sequence, c.fresh, c.engine}
 }
 
 func newCheck(t *Trust, in Candidate) *check {
@@ -260,6 +260,14 @@ func (c *check) subject() error {
 	if c.said.SHA256 != c.v.SHA256 {
 		return refuse(Digest, "%s is not what was signed: its SHA-256 is %.16s…, the signatures are for %.16s… (%s); "+
 			"get the archive that belongs to the signatures, or sign this one", c.in.File, c.v.SHA256, c.said.SHA256, c.said.Name)
+	}
+	return nil
+}
+
+// revoked refuses an archive that the trust file revokes.
+func (c *check) revoked() error {
+	if slices.Contains(c.trust.Revoked, c.v.SHA256) {
+		return refuse(Revoked, "version %d of the trust file revokes %s (SHA-256 %.16s…); get a newer release", c.trust.Version, c.in.File, c.v.SHA256)
 	}
 	return nil
 }

@@ -41,6 +41,22 @@ func TestCheckPasses(t *testing.T) {
 	}
 }
 
+// An archive that the trust file revokes is refused although enough keys signed it.
+func TestCheckRevoked(t *testing.T) {
+	in, trusted := candidate(t), parsed(t)
+	trusted.Revoked = []string{signing.SHA256(in.Archive)}
+	if v := trusted.Check(in); v.Code != Revoked || !strings.Contains(v.Reason, "version 1 of the trust file revokes policy.tar.gz") {
+		t.Errorf("got %+v", v)
+	}
+	if v := trusted.Offered(in, signing.SHA256(in.Archive)); v.Code != Revoked {
+		t.Errorf("it would be fetched: %+v", v)
+	}
+	trusted.Revoked[0] = signing.SHA256([]byte("another"))
+	if v := trusted.Check(in); v.Refused() {
+		t.Errorf("got %+v", v)
+	}
+}
+
 // attack is one way in which a bundle is not what it should be. change makes it
 // of one with which nothing is wrong.
 type attack struct {

@@ -46,12 +46,14 @@ const Root = "root"
 //	    role: release
 //	    max_age: 180d
 //	    impact: {when: loosened, role: security}
+//	revoked: [9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08]
 type Document struct {
 	Version  int64              `json:"version" yaml:"version"`                     // from 1, and one more with each rotation
 	Expires  string             `json:"expires,omitempty" yaml:"expires,omitempty"` // RFC 3339 in UTC; absent: never
 	Keys     map[string]Key     `json:"keys" yaml:"keys"`
 	Roles    map[string]Role    `json:"roles" yaml:"roles"`
 	Channels map[string]Channel `json:"channels" yaml:"channels"`
+	Revoked  []string           `json:"revoked,omitempty" yaml:"revoked,omitempty,flow"` // SHA-256 of archives that are no longer accepted, whoever signed them
 }
 
 // Key is a public key.
@@ -138,7 +140,7 @@ func Parse(raw []byte) (*Trust, error) {
 	if err := bundles.ReadDocument(FileName, raw, "the trust file", &t.Document); err != nil {
 		return nil, err
 	}
-	errs := append([]error{t.readTimes()}, t.readKeys()...)
+	errs := append([]error{t.readTimes(), t.readRevoked()}, t.readKeys()...)
 	if err := errors.Join(append(errs, append(t.checkRoles(), t.checkChannels()...)...)...); err != nil {
 		return nil, err
 	}
@@ -161,6 +163,17 @@ func (t *Trust) readTimes() error {
 		return wrong("expires is %.100q; expected a time in UTC such as 2028-01-31T00:00:00Z", t.Expires)
 	}
 	t.until = int64(m)
+	return nil
+}
+
+var digestForm = engine.Regexp(`^[0-9a-f]{64}$`)
+
+func (t *Trust) readRevoked() error {
+	for _, digest := range t.Revoked {
+		if !digestForm().MatchString(digest) {
+			return wrong("revoked has %.100q; expected the SHA-256 of an archive, 64 hex digits, as `reviewer policy list -f json` and `sha256sum` show it", digest)
+		}
+	}
 	return nil
 }
 

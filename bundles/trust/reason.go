@@ -14,18 +14,20 @@ const (
 	Unsigned  Code = "unsigned"  // there is no signature
 	Threshold Code = "threshold" // not enough keys of the role signed
 	Digest    Code = "digest"    // the signatures are for another archive
+	Revoked   Code = "revoked"   // the trust file revokes this archive
 	Scope     Code = "scope"     // a policy or channel that is not trusted, not requested, or not the one in its manifest
 	Rollback  Code = "rollback"  // an older sequence than was seen
 	Expired   Code = "expired"   // expired, or created in the future
 	Engine    Code = "engine"    // needs a newer reviewer
 	Unpack    Code = "unpack"    // the archive is not a plain, bounded bundle
 	Compile   Code = "compile"   // the policy does not work
+	Held      Code = "held"      // it was rolled back on this machine
 )
 
 // Codes lists every Code.
 func Codes() []string {
 	var all []string
-	for _, c := range []Code{Untrusted, Unsigned, Threshold, Digest, Scope, Rollback, Expired, Engine, Unpack, Compile} {
+	for _, c := range []Code{Untrusted, Unsigned, Threshold, Digest, Revoked, Scope, Rollback, Expired, Engine, Unpack, Compile, Held} {
 		all = append(all, string(c))
 	}
 	return all

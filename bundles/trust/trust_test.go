@@ -179,6 +179,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	pem, _ := json.Marshal(alice.PEM())
 	for _, test := range []struct{ name, old, new, want string }{
 		{"version", "version: 1", "version: 0", "version is 0; the first is 1"},
+		{"revoked", "version: 1", "version: 1\nrevoked: [acme/agents]", "expected the SHA-256 of an archive"},
 		{"unknown key", "version: 1", "version: 1\nexpire: x", `trust.yaml:2: unknown key "expire"; did you mean "expires"?`},
 		{"twice", "version: 1", "version: 1\nversion: 2", "duplicate key"},
 		{"expires", "2028-01-01T00:00:00Z", "2028-01-01", "expected a time in UTC"},

@@ -38,7 +38,8 @@ func policyActivateCommand(a *cli.App) *cobra.Command {
 			"The bundle is verified (see `reviewer policy verify`), compiled together with the active layers, run with\n" +
 			"and without OPA's rule index and early exit, stored, and then made active in its layer. If any step\n" +
 			"fails, the previous policy stays active. If another bundle was active before, `reviewer policy\n" +
-			"rollback` restores it. The activation is recorded in the ledger.\n\n" +
+			"rollback` restores it. The activation is recorded in the ledger. A bundle that was rolled back on this machine is\n" +
+			"refused until one with a newer sequence is active, or with --resume.\n\n" +
 			"If a trust file covers the bundle, and the bundle is not older than the last one seen, the command may run in a\n" +
 			"script or in CI, since the signers have already decided. Otherwise a person at a terminal must run it. It never\n" +
 			"runs under an agent.",
@@ -61,6 +62,8 @@ func policyActivateCommand(a *cli.App) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&in.Layer, "layer", "", "refuse the bundle unless it is for this layer: base, organisation or user")
 	f.BoolVar(&in.AllowRollback, "allow-rollback", false, "allow a release older than the last one; needs --reason and a person")
+	f.BoolVar(&in.Resume, "resume", false, "activate a bundle that was rolled back on this machine; needs --reason and a person")
+	f.StringVar(&in.Channel, "channel", "", "refuse a release on another channel")
 	f.StringVar(&in.Reason, "reason", "", "reason to record in the log")
 	out.Flags(cmd, "text", "json")
 	return cmd
@@ -82,6 +85,8 @@ func changedRego(before, after map[string]string) (map[string][2][]string, error
 // knownActivation refuses flags that cannot be combined.
 func knownActivation(in *active.Request) error {
 	switch {
+	case in.Resume && strings.TrimSpace(in.Reason) == "":
+		return cli.Usage("--resume needs --reason TEXT, for the log")
 	case in.AllowRollback && strings.TrimSpace(in.Reason) == "":
 		return cli.Usage("--allow-rollback needs --reason TEXT, for the log")
 	case in.Layer != "" && !slices.Contains(active.ActiveKinds(), in.Layer):

@@ -69,6 +69,8 @@ func policyPullCommand(a *cli.App) *cobra.Command {
 	f.BoolVar(&in.activate, "activate", false, "activate the bundle, as policy activate does")
 	f.StringVar(&in.hold.Layer, "layer", "", "with --activate: refuse the bundle unless it is for this layer")
 	f.BoolVar(&in.hold.AllowRollback, "allow-rollback", false, "with --activate: allow a release older than the last one; needs --reason")
+	f.BoolVar(&in.hold.Resume, "resume", false, "with --activate: activate a bundle that was rolled back on this machine; needs --reason and a person")
+	f.StringVar(&in.hold.Channel, "channel", "", "refuse a release on another channel")
 	f.StringVar(&in.hold.Reason, "reason", "", "with --activate: reason to record in the log")
 	return cmd
 }
@@ -77,8 +79,8 @@ func (in *pulling) known() error {
 	switch {
 	case in.to == "" && !in.activate:
 		return cli.Usage("no destination given: use -o FOLDER, -o ARCHIVE, or --activate")
-	case !in.activate && (in.hold.Layer != "" || in.hold.AllowRollback || in.hold.Reason != ""):
-		return cli.Usage("--layer, --allow-rollback and --reason need --activate; leave them out, or add it")
+	case !in.activate && (in.hold.Layer != "" || in.hold.AllowRollback || in.hold.Resume || in.hold.Reason != ""):
+		return cli.Usage("--layer, --allow-rollback, --resume and --reason need --activate; leave them out, or add it")
 	}
 	return knownActivation(&in.hold)
 }
@@ -103,7 +105,7 @@ func pull(ctx context.Context, a *cli.App, in *pulling, place string) (*pullDocu
 	if err != nil {
 		return nil, err
 	}
-	c, err := customsFor(a)
+	c, err := customsFor(a, in.hold.Channel)
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +151,8 @@ type importCheck struct {
 	verdict trust.Verdict   // of the last offer
 }
 
-func customsFor(a *cli.App) (*importCheck, error) {
-	c := &importCheck{now: trust.Candidate{Now: time.Now().UnixMilli()}, verdict: trust.Verdict{Unsigned: true}}
+func customsFor(a *cli.App, channel string) (*importCheck, error) {
+	c := &importCheck{now: trust.Candidate{Channel: channel, Now: time.Now().UnixMilli()}, verdict: trust.Verdict{Unsigned: true}}
 	var err error
 	c.trust, c.file, err = trustFor(a, &verifying{threshold: 1}, &c.now)
 	c.now.Highest = nil // what is fetched is not active yet: activation checks that
