@@ -167,9 +167,9 @@ func compileNew(modules map[string]string, leaveOut ...ast.StageID) (*ast.Compil
 		return nil, err
 	}
 	compile := func(leaveOut ...ast.StageID) *ast.Compiler {
-		c := ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true).SetErrorLimit(0).WithSkipStages(leaveOut...)
-		dispatched(completed(c)).Compile(parsed)
-		return c
+		return compileQuickly(parsed, leaveOut, func(c *ast.Compiler) *ast.Compiler {
+			return dispatched(completed(c.WithCapabilities(Capabilities()).WithStrict(true).SetErrorLimit(0)))
+		})
 	}
 	c := compile(leaveOut...)
 	if c.Failed() && !slices.ContainsFunc(c.Errors, func(e *ast.Error) bool { return !readsEmptyDefault(e, parsed) }) {
