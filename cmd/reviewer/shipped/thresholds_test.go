@@ -122,21 +122,23 @@ func fromOneTo(n int, text string) string {
 // of the one that decided is found: some decision does not reproduce.
 //
 // A part of them is tried, the same in each run; REVIEWER_EVERY=1 (`make
-// fidelity`) tries all, which takes some minutes.
+// fidelity`) tries all, but of those in unseenNumbers, for which every case is
+// replayed to no effect, one of eight: it shows only that a reason is out of date.
 func TestMovedNumbersAreFound(t *testing.T) {
 	log := newCaseLog(t)
 	numbers := append(movedData(log.base), movedThresholds(log.base)...)
 	if len(numbers) < 190 {
 		t.Fatalf("the built-in policy has only %d numbers to move", len(numbers))
 	}
-	every := sweep.Every()
+	every, count := sweep.Every(), sweep.Count(t, "numbers of the policy, each moved")
 	var mu sync.Mutex
 	tried, unseen := map[string]bool{}, map[string]bool{}
 	t.Run("each", func(t *testing.T) {
 		for i, m := range numbers {
-			if !every && (i%48 != 3 || unseenNumbers[m.name] != "") {
+			if listed := unseenNumbers[m.name] != ""; !every && (i%48 != 3 || listed) || listed && i%8 != 0 {
 				continue
 			}
+			count.Add(1)
 			t.Run(m.name, func(t *testing.T) {
 				t.Parallel()
 				seen := log.differs(t, m)
