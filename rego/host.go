@@ -182,7 +182,7 @@ func compileNew(modules map[string]string, leaveOut ...ast.StageID) (*ast.Compil
 }
 
 // compileQuickly compiles modules without some stages, as [ast.Compiler.Compile] does, in half the time.
-// OPA searches the whole graph of the rules for a cycle from each rule, although one search for an order tells whether
+// OPA searches the whole graph of the rules for a cycle from each rule, although one search for an order shows if
 // there is one; and it looks in all modules for rules that others replace, again for each rule, until it has found one.
 func compileQuickly(modules map[string]*ast.Module, leaveOut []ast.StageID, prepare func(*ast.Compiler) *ast.Compiler) *ast.Compiler {
 	with := modules
