@@ -167,8 +167,8 @@ const maxRounds = 12
 // one compilation checks the types, too.
 func (c *checker) compile() (sound map[string]*ast.Module, typed bool) {
 	modules := c.apart()
-	all := c.typing().WithStrict(true)
-	if all.Compile(modules); !all.Failed() {
+	all := compileQuickly(modules, indices, func(all *ast.Compiler) *ast.Compiler { return c.typing(all).WithStrict(true) })
+	if !all.Failed() {
 		return modules, true
 	}
 	compiler := func() *ast.Compiler {
@@ -183,11 +183,11 @@ func (c *checker) compile() (sound map[string]*ast.Module, typed bool) {
 // indices are the stages of a compilation that only make evaluations faster.
 var indices = []ast.StageID{ast.StageBuildRuleIndices, ast.StageBuildComprehensionIndices}
 
-// typing returns a compiler that checks types, those of the input included.
-func (c *checker) typing() *ast.Compiler {
+// typing makes a compiler check types, those of the input included.
+func (c *checker) typing(compiler *ast.Compiler) *ast.Compiler {
 	schemas := ast.NewSchemaSet()
 	schemas.Put(ast.SchemaRootRef, c.schema)
-	return ast.NewCompiler().WithCapabilities(Capabilities()).SetErrorLimit(0).WithSchemas(schemas).WithSkipStages(indices...)
+	return compiler.WithCapabilities(Capabilities()).SetErrorLimit(0).WithSchemas(schemas)
 }
 
 // leniently compiles as much as possible for examination: including rules that
@@ -276,8 +276,7 @@ func (c *checker) missing(path string) bool {
 // typed runs OPA's own type checker, which has the types of built-ins, on the modules
 // that compiled.
 func (c *checker) typed(modules map[string]*ast.Module) {
-	compiler := c.typing()
-	compiler.Compile(modules)
+	compiler := compileQuickly(modules, indices, c.typing)
 	for _, e := range compiler.Errors {
 		if e.Code == ast.TypeErr && (e.Location == nil || !c.reportedAt(e.Location)) {
 			c.typeError(e)

@@ -97,9 +97,13 @@ func CompileTests(modules, tests map[string]string, data map[string]any) (*TestS
 	s := &TestSuite{modules: parsed, rules: testRules(beside)}
 	maps.Copy(s.modules, beside)
 	s.store = inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true))
-	s.compiler = ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true).WithEnablePrintStatements(true).SetErrorLimit(0)
-	dispatched(completed(s.compiler))
 	return s, nil
+}
+
+// testCompiler returns a compiler for a suite.
+func testCompiler(leaveOut ...ast.StageID) *ast.Compiler {
+	c := ast.NewCompiler().WithCapabilities(Capabilities()).WithStrict(true).WithEnablePrintStatements(true).SetErrorLimit(0)
+	return dispatched(completed(c.WithSkipStages(leaveOut...)))
 }
 
 func testRules(modules map[string]*ast.Module) []testRule {
@@ -241,6 +245,15 @@ func written(name string) string {
 // name different names, and makes those with cases report each case that they
 // begin.
 func (s *TestSuite) compile(ctx context.Context) error {
+	s.compiler = testCompiler(ast.StageCheckRecursion) // see compileQuickly
+	if err := s.compileOnce(ctx); err == nil && ordered(s.compiler.Graph) || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	s.compiler = testCompiler()
+	return s.compileOnce(ctx)
+}
+
+func (s *TestSuite) compileOnce(ctx context.Context) error {
 	r := tester.NewRunner().SetCompiler(s.compiler).SetStore(s.store).SetModules(s.modules).Filter(noTest)
 	ch, err := r.RunTests(ctx, nil)
 	if err != nil {
