@@ -52,9 +52,12 @@ func (g *vocabulary) statements(goal *engine.Goal, masked string, exists func(st
 		for i, s := range list {
 			r.more = i+1 < len(list) && r.addsTo(list[i+1])
 			before := len(r.list)
-			if r.list = append(r.list, document.commands(s)...); len(r.list) > before {
-				r.quote(before, rawText(s))
+			for _, c := range document.commands(s) {
+				if strings.Contains(c.Objects[0], " ") { // else it is a word of the table
+					r.list = append(r.list, c)
+				}
 			}
+			r.quote(before, rawText(s))
 			if r.sentence(s, rawText(s)); !onlyForbids && len(r.list) == before && len(goal.Unread) < maxUnread && r.seems(s) {
 				goal.Unread = append(goal.Unread, abstract.Clip(strings.Join(strings.Fields(rawText(s)), " "), maxSaid))
 			}
