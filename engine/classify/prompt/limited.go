@@ -71,7 +71,7 @@ func (r *statementReader) spares(c clause) bool {
 			file = w.text
 		case thing && key == "" && i > verb && len(w.text) > 1 && len(w.text) <= MaxGoalName:
 			key = w.text
-		case w.in("fillers"):
+		case w.in("fillers", "within"):
 		default:
 			return false
 		}
