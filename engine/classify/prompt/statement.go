@@ -410,7 +410,7 @@ func (r *statementReader) forbids(c clause) bool {
 	if t[0].in("before_past") && !t[0].in("never") && r.tells() && len(t) > 1 && t[1].anyPart(partOrders, partVerbs) {
 		return false // the fix is to use an ignore file, not change the comment
 	}
-	f := r.frame(t, "not", "never", "without", "without_after", "self", "asking", "make", "me", "may", "passive")
+	f := r.frame(t, "not", "never", "without", "without_after", "self", "asking", "make", "me", "may", "passive", "others")
 	if f == nil || len(f.acts) == 0 || r.reports(t, f) || r.agent(t, first, f) || r.told(t, f) {
 		return false
 	}
