@@ -16,6 +16,7 @@ type Goal struct {
 	Marks       []string     `json:"marks,omitempty"`       // keyed hashes of distinctive texts that the person wrote, as in `action.marks`
 	Mentions    []string     `json:"mentions,omitempty"`    // digests of words that can be the name of a program, a project or a site, and of hosts
 	Statements  []Statement  `json:"statements,omitempty"`  // what the prompt forbids, orders, permits and lifts
+	Unread      []string     `json:"unread,omitempty"`      // sentences that seem to forbid something and were not understood, masked and shortened; at most 8
 	Agrees      string       `json:"agrees,omitempty"`      // the prompt agrees to the last question: yes, or the number of an option, and always after a space
 	Resumes     bool         `json:"resumes,omitempty"`     // the prompt orders work, more than a plan or an answer
 	Constraints []Constraint `json:"constraints,omitempty"` // what the prompt forbids, in records of earlier versions

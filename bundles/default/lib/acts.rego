@@ -81,7 +81,27 @@ does(s) if {
 	_acting(i)
 }
 
+# An act that was limited to what the statement names.
 does(s) if {
+	act := trim_prefix(s.act, "only_")
+	act != s.act
+	act in object.keys(data.reviewer.goals.acts)
+	_acts(act)
+	not about(s)
+}
+
+# Work that was limited to a target, and a command that names another one.
+does(s) if {
+	s.act == "only_at"
+	not about(s)
+	some i, c in input.action.commands
+	some flag in object.get(c, "flags", [])
+	split(flag, "=")[0] in data.reviewer.goals.acts.only_at.words
+	_acting(i)
+}
+
+does(s) if {
+	s.act != "only_at"
 	_acts(s.act)
 	about(s)
 }

@@ -233,7 +233,11 @@ quote_of_file(s) := sprintf("%s says: \"%s\"", [s.from, _short(s.text)]) if {
 
 # METADATA
 # title: The act of a statement, in words
-named(s) := object.get(data.reviewer.goals.names, s.act, s.act)
+named(s) := name if {
+	name := data.reviewer.goals.names[s.act]
+} else := sprintf("%s elsewhere", [data.reviewer.goals.names[trim_prefix(s.act, "only_")]]) if {
+	startswith(s.act, "only_")
+} else := s.act
 
 _short(text) := text if {
 	count(text) <= 160
@@ -286,6 +290,9 @@ _in_object(path, o) if startswith(path, concat("", [o, "/"]))
 _in_object(path, o) if contains(path, concat("", ["/", o, "/"]))
 
 _answers(p, s) if p.act == s.act
+
+# An order for more than an act was limited to.
+_answers(p, s) if s.act == sprintf("only_%s", [p.act])
 
 # A command that a file forbids, where the person names the program.
 _answers(p, s) if {

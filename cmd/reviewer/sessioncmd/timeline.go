@@ -47,6 +47,7 @@ type promptEntry struct {
 	Intents    []engine.Intent    `json:"intents,omitempty"`
 	Names      []string           `json:"names,omitempty"`
 	Statements []engine.Statement `json:"statements,omitempty"`
+	Unread     []string           `json:"unread,omitempty"` // sentences that seem to forbid something and were not understood
 }
 
 // timeline collects the entries of a session from its records, in order.
@@ -235,7 +236,7 @@ func promptOf(r *engine.Record) *promptEntry {
 		p.Bytes = r.Event.Prompt.Bytes
 	}
 	if g := r.Event.Goal; g != nil {
-		p.Intents, p.Names, p.Statements = g.Intents, g.Names, g.Statements
+		p.Intents, p.Names, p.Statements, p.Unread = g.Intents, g.Names, g.Statements, g.Unread
 	}
 	return p
 }
@@ -307,6 +308,9 @@ func (p *promptEntry) text() string {
 	}
 	for _, s := range p.Statements {
 		parts = append(parts, string(s.Kind)+" "+s.Act+term.After(" ", strings.Join(s.Objects, " ")))
+	}
+	for _, s := range p.Unread {
+		parts = append(parts, fmt.Sprintf("not understood: %q", s))
 	}
 	return strings.Join(parts, "; ")
 }

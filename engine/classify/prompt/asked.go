@@ -207,7 +207,9 @@ func (r *statementReader) agreement(c clause) (only, agrees, always bool) {
 // written reads what a person wrote instead of choosing an option.
 func (r *answerReader) written(p engine.QuestionPart) []engine.Statement {
 	masked := r.masker.Text(r.ownWords(ends(p.Answer, maxPromptEnd)))
-	said, agrees := r.statements(masked, r.exists, false)
+	goal := &engine.Goal{}
+	r.statements(goal, masked, r.exists, false)
+	said, agrees := goal.Statements, goal.Agrees
 	choice, always := strings.CutSuffix(agrees, " always")
 	if choice != "" { // the question says what begins
 		said = slices.DeleteFunc(said, func(s engine.Statement) bool { return s.Kind == engine.Lifts && s.Act == "wait" })

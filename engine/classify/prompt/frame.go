@@ -70,12 +70,30 @@ func (r *statementReader) findActs(t []token, f *frame) {
 	}
 	f.acts = r.narrower(f.acts)
 	verbs := r.single(t, f, taken, partOrders, partVerbs)
-	if len(f.acts) == 0 && !verbs {
+	if !verbs && len(f.acts) == 0 || onlyDoes(t, f) {
 		r.single(t, f, taken, partNouns, partBare)
+	}
+	if len(f.acts) == 1 && onlyDoes(t, f) && slices.ContainsFunc(t, func(t token) bool { return t.it || t.in("pronouns") }) {
+		if said := slices.IndexFunc(r.earlier, func(o token) bool { return o.anyPart(partNouns) }); said >= 0 {
+			f.acts = append(f.acts, r.actsOf(r.earlier[said])...) // prepare the deploy, but don't do it
+		}
 	}
 	if len(f.acts) > 1 {
 		f.acts = slices.DeleteFunc(f.acts, func(a string) bool { return a == "wait" })
 	}
+}
+
+// onlyDoes reports whether all that a clause says of an act is that it is done: don't do the migration.
+func onlyDoes(t []token, f *frame) bool {
+	if !slices.Equal(f.acts, []string{"wait"}) {
+		return false
+	}
+	for i := range t {
+		if f.used[i] && !t[i].in("make", "go") {
+			return false
+		}
+	}
+	return true
 }
 
 // partAt returns in which part of a clause a token is: and, or, nor and another negation separate the parts.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/marks"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
@@ -33,26 +34,36 @@ func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker, works
 		goals.sentence(s)
 	}
 	look := goals.done()
-	g.Statements, g.Agrees = words.statements(masked, exists, look)
+	words.statements(g, masked, exists, look)
 	typed, _ := words.ownStatements(spaced(masked))
 	g.Resumes = newWorkReader(set, exists).orders(words.sentences(typed))
 	g.Mentions = words.mentions(masked, workspace, g.Intents)
 	return g
 }
 
-// statements returns what a prompt forbids, orders, permits and lifts, and what it agrees to.
-func (g *vocabulary) statements(masked string, exists func(string) bool, look bool) (said []engine.Statement, agrees string) {
+// statements adds what a prompt forbids, orders, permits and lifts, what it agrees to, and what was not understood of it.
+func (g *vocabulary) statements(goal *engine.Goal, masked string, exists func(string) bool, look bool) {
 	typed, handed := g.ownStatements(spaced(masked))
 	r := statementReader{lexicon: lexiconOf(g.set, true), exists: exists}
+	document := documentReader{vocabulary: g, statements: r}
 	read := func(text string, onlyForbids bool) {
 		list := g.sentences(text)
 		r.only, r.theirs, r.alone = onlyForbids, onlyForbids, len(list) == 1
 		for i, s := range list {
 			r.more = i+1 < len(list) && r.addsTo(list[i+1])
-			r.sentence(s, rawText(s))
+			before := len(r.list)
+			for _, c := range document.commands(s) {
+				if strings.Contains(c.Objects[0], " ") { // else it is a word of the table
+					r.list = append(r.list, c)
+				}
+			}
+			r.quote(before, rawText(s))
+			if r.sentence(s, rawText(s)); !onlyForbids && len(r.list) == before && len(goal.Unread) < maxUnread && r.seems(s) {
+				goal.Unread = append(goal.Unread, abstract.Clip(strings.Join(strings.Fields(rawText(s)), " "), maxSaid))
+			}
 		}
 		if !onlyForbids {
-			agrees = r.agreesTo(list, strings.TrimSpace(handed) != "")
+			goal.Agrees = r.agreesTo(list, strings.TrimSpace(handed) != "")
 		}
 	}
 	read(typed, false)
@@ -73,7 +84,7 @@ func (g *vocabulary) statements(masked string, exists func(string) bool, look bo
 			r.list = append(r.list, s)
 		}
 	}
-	return r.list, agrees
+	goal.Statements = r.list
 }
 
 // rawText is the text of a sentence.

@@ -24,6 +24,7 @@ type lexicon struct {
 	broad     []string // acts that an unclear prohibition without a name is not about
 	everyday  []string // acts whose verbs are also used of other things
 	pastEnds  []string // how verbs end that tell what was done
+	limited   []string // acts that can be limited to what they are done to
 	referring []string // acts that are done to what was named before, if nothing else is named
 }
 
@@ -97,7 +98,7 @@ func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
 	slices.Sort(l.acts)
 	l.lasting, l.referring = set.OwnWords("prompt.lasting"), set.OwnWords("prompt.referring")
 	l.broad, l.everyday, l.pastEnds = set.OwnWords("prompt.broad"), set.OwnWords("prompt.everyday"), set.OwnWords("prompt.past")
-	l.unnamed = set.OwnWords("prompt.unnamed")
+	l.unnamed, l.limited = set.OwnWords("prompt.unnamed"), set.OwnWords("prompt.limited")
 	return l
 }
 

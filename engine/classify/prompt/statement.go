@@ -226,7 +226,7 @@ func (r *statementReader) note(t []token) {
 
 // meant reads a clause as one of these.
 func (r *statementReader) meant(c clause) bool {
-	return r.interjected(c) || r.asks(c) || r.limits(c) || r.leaves(c) || r.keeps(c) || r.avoids(c) ||
+	return r.interjected(c) || r.asks(c) || r.limitsAct(c.tokens, c.until) || r.limits(c) || r.spares(c) || r.leaves(c) || r.keeps(c) || r.avoids(c) ||
 		r.ends(c) || r.says(c) || r.forbids(c) || r.permits(c) || r.orders(c) || r.agrees(c)
 }
 
@@ -290,18 +290,20 @@ func (r *statementReader) limits(c clause) bool {
 	t := c.tokens
 	not, outside := has(t, "not", "never"), has(t, "outside")
 	switch {
-	case has(t, "limit"), not && outside, not && has(t, "restricts"), !not && onlyThis(t), c.closed:
+	case has(t, "limit"), outside && (not || has(t, "alone", "off")), not && has(t, "restricts"), !not && onlyThis(t), c.closed:
 	default:
 		return false
 	}
-	f := r.frameOf(t, true, "limit", "only", "outside", "not", "restricts", "never", "work", "may", "make", "self")
+	f := r.frameOf(t, true, "limit", "only", "outside", "not", "restricts", "never", "work", "may", "make", "self", "alone", "off", "leave",
+		"passive")
 	if f == nil || len(f.objects) == 0 || slices.ContainsFunc(f.objects, func(o string) bool { return strings.Contains(o, "(") }) {
 		return false // the code should only use errors.As()
 	}
 	if has(t, "me") || slices.ContainsFunc(f.acts, func(a string) bool { return a != "change" && a != "wait" }) {
 		return false
 	}
-	if len(f.acts) == 0 && !has(t, "limit", "work") && !not && !c.closed {
+	alone := r.whole && !r.theirs && len(namesIn(t)) > 0 // only src/a.py
+	if len(f.acts) == 0 && !has(t, "limit", "work", "alone", "off") && !not && !c.closed && !alone {
 		return false
 	}
 	f.acts = []string{"only_in"}
@@ -408,9 +410,12 @@ func (r *statementReader) forbids(c clause) bool {
 	if t[0].in("before_past") && !t[0].in("never") && r.tells() && len(t) > 1 && t[1].anyPart(partOrders, partVerbs) {
 		return false // the fix is to use an ignore file, not change the comment
 	}
-	f := r.frame(t, "not", "never", "without", "without_after", "self", "asking", "make", "me", "may", "passive")
+	f := r.frame(t, "not", "never", "without", "without_after", "self", "asking", "make", "me", "may", "passive", "others")
 	if f == nil || len(f.acts) == 0 || r.reports(t, f) || r.agent(t, first, f) || r.told(t, f) {
 		return false
+	}
+	if r.others(t, f) {
+		return true
 	}
 	f.refers = f.refers || self && !no && ownObject(t, f)
 	until := c.until
@@ -424,7 +429,7 @@ func (r *statementReader) forbids(c clause) bool {
 // reports tells "no changes", which people also say about what they see, from an order: that has a
 // polite word, an object, or a verb. So does "nothing changed".
 func (r *statementReader) reports(t []token, f *frame) bool {
-	if t[0].in("absent") && !has(t, "passive") {
+	if t[0].in("absent") && !has(t, "passive", "asking") {
 		return true
 	}
 	if !has(t, "no") || !slices.Equal(f.acts, []string{"change"}) || len(f.objects) > 0 || r.polite ||
@@ -492,6 +497,12 @@ func (r *statementReader) orders(c clause) bool {
 	if f != nil && slices.Equal(f.acts, []string{"schedule"}) {
 		f.objects = append(f.objects, namesIn(told)...)
 	}
+	if stops(f, t) {
+		if r.whole && r.alone {
+			r.add(engine.Forbids, &frame{acts: []string{"wait"}}, "", false)
+		}
+		return r.whole && r.alone
+	}
 	if f == nil || len(f.acts) == 0 || len(t) == 1 && (c.label || f.acts[0] == "speak" || f.acts[0] == "change") {
 		return false // "message:" is the name of a text, "answer" asks for an answer, and "edit" alone is one of a list
 	}
@@ -502,6 +513,11 @@ func (r *statementReader) orders(c clause) bool {
 		r.add(engine.Lifts, &frame{acts: []string{"wait"}}, "", false)
 	}
 	return len(f.acts) > 0
+}
+
+// stops tells "stop", which is about the work, from "stop the server".
+func stops(f *frame, t []token) bool {
+	return f != nil && slices.Equal(f.acts, []string{"process"}) && len(f.objects) == 0 && len(t) == 1 && t[0].in("stops")
 }
 
 // untilWhatever cuts off what follows words such as "whatever you need".

@@ -26,6 +26,8 @@ func (r *statementReader) unclear(c clause, told bool) bool {
 		at = r.after(t, told)
 		whole = at > 0 && (t[0].in("no") || t[at].anyPart(partNouns) && !t[at].anyPart(partOrders)) // no commits
 	case told:
+	case onlyThis(t) && t[0].anyPart(partOrders) && slices.ContainsFunc(r.actsOf(t[0]), func(a string) bool { return slices.Contains(r.limited, a) }):
+		at, whole = 0, true // push only the sdk
 	case has(t, "not_after"):
 		at = r.before(t)
 	case index(t, "owned") > 0:
@@ -187,7 +189,7 @@ func (r *statementReader) told(t []token, f *frame) bool {
 		switch {
 		case f.used[i] && t[i-1].in("me", "before_past") && r.past(t[i]):
 			return true
-		case i+1 < len(t) && t[i].in("of_subject") && t[i-1].anyPart(partThings, partNouns) && t[i+1].anyPart(partOrders, partVerbs):
+		case i+1 < len(t) && t[i].in("of_subject") && t[i-1].anyPart(partThings, partNouns) && (t[i+1].anyPart(partOrders, partVerbs) || t[i+1].in("make")):
 			return true
 		}
 	}

@@ -1,0 +1,97 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Acts that limit others. OnlyPrefix begins the name of an act that may be done to nothing else: only_push.
+const (
+	onlyPrefix = "only_"
+	onlyAt     = "only_at" // work on another target, such as a host or a namespace
+)
+
+// limitsAct reads what an act, or all work, is limited to without a place of files: push only the sdk, only on staging. What is
+// done elsewhere wants a question.
+func (r *statementReader) limitsAct(t []token, until string) bool {
+	if !onlyThis(t) || until != "" || has(t, "not", "never", "outside", "me", "self", "may", "ask", "conditions") {
+		return false
+	}
+	f := r.frameOf(t, true, "only", "work", "make")
+	if f == nil || len(f.objects) == 0 {
+		return false
+	}
+	acts := slices.DeleteFunc(slices.Clone(f.acts), func(act string) bool { return !slices.Contains(r.limited, act) })
+	switch {
+	case len(acts) == 1 && len(f.acts) == 1:
+		f.acts = []string{onlyPrefix + acts[0]}
+	case len(acts) == 0 && (len(f.acts) == 0 || slices.Equal(f.acts, []string{"run"}) && has(t, "targets")) && r.whole && r.noFiles(t):
+		f.acts = []string{onlyAt}
+	default:
+		return false
+	}
+	r.add(engine.Forbids, f, engine.UntilAsked, false)
+	return true
+}
+
+// maxUnread is how many sentences are kept that were not understood.
+const maxUnread = 8
+
+// seems reports whether a sentence of which nothing was read looks like a prohibition: it has a negation, or a word of who does
+// something themselves, and an act.
+func (r *statementReader) seems(words []promptWord) bool {
+	t := r.tokens(words[:min(len(words), maxClause)])
+	return len(t) > 1 && words[len(words)-1].stop != '?' && !t[0].in("question_words") &&
+		has(t, "not", "never", "ask", "self", "alone", "off") && r.hasAct(t)
+}
+
+// noFiles reports whether names in a clause are not those of files and folders.
+func (r *statementReader) noFiles(t []token) bool {
+	return !slices.ContainsFunc(t, func(t token) bool {
+		return t.kind == name || t.kind == ident && suffixed(t.text) || t.in("places") || r.exists != nil && r.exists(t.text)
+	})
+}
+
+// spares reads: don't change the timeout in config.yaml. Whether an edit of the file touches that part is not known, so it wants a
+// question.
+func (r *statementReader) spares(c clause) bool {
+	t := c.tokens
+	verb := slices.IndexFunc(t, func(t token) bool { return t.part("change", partOrders, partVerbs) })
+	if verb < 0 || !has(t, "not", "never") || r.theirs {
+		return false
+	}
+	var key, file string
+	for i, w := range t {
+		thing := w.kind == bare || w.kind == ident || w.kind == quoted || w.kind == name && !strings.ContainsAny(w.text, "./")
+		switch {
+		case i == verb, w.in("not", "never", "polite", "starters", "parts") && key+file != w.text:
+		case w.kind == name && file == "" && key != "" && i > 0 && t[i-1].in("within"):
+			file = w.text
+		case thing && key == "" && i > verb && len(w.text) > 1 && len(w.text) <= MaxGoalName:
+			key = w.text
+		case w.in("fillers", "within"):
+		default:
+			return false
+		}
+	}
+	if file == "" {
+		return false
+	}
+	r.add(engine.Forbids, &frame{acts: []string{"change"}, objects: []string{file}}, engine.UntilAsked, has(t, "never"))
+	return true
+}
+
+// others tells "don't touch other files" from "don't touch files". It limits changes to what was named before; where no name was
+// written, nothing tells what is left.
+func (r *statementReader) others(t []token, f *frame) bool {
+	if !slices.Equal(f.acts, []string{"change"}) || len(f.objects) > 0 || !has(t, "others") {
+		return false
+	}
+	if f.objects = r.meantBefore(); len(f.objects) > 0 {
+		f.acts = []string{"only_in"}
+		r.add(engine.Forbids, f, "", has(t, "never"))
+	}
+	return true
+}
