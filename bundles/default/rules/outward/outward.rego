@@ -23,6 +23,7 @@ _services := data.reviewer.services
 #   remediation: show what would change, and let the user order the deployment
 #   overridable: [organisation, user, project]
 deploy_unasked if {
+	"changes" in input.facts
 	input.phase == "pre"
 	some i, line in effects.lines
 	_deploys(i, line)
@@ -73,6 +74,7 @@ _does(e) if {
 #   remediation: open the pull request, and let the user merge it or ask for the merge
 #   overridable: [organisation, user, project]
 merge_unasked if {
+	"changes" in input.facts
 	input.phase == "pre"
 	some i, line in effects.lines
 	scores.matches(line, _services.merges)
@@ -100,6 +102,7 @@ _sends(i) if {
 #   remediation: read its state first, and ask the user which machine they mean
 #   overridable: [organisation, user, project]
 machine_stopped if {
+	"network" in input.kinds
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "network"
