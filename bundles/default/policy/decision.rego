@@ -99,9 +99,10 @@ _grant if {
 }
 
 # A call that does not run uses nothing.
-_uses := [] if {
-	outcome.enforced == "block"
-} else := sort(said.uses)
+_uses := sort(said.uses) if {
+	said.uses != set()
+	outcome.enforced != "block"
+} else := []
 
 _rewrite := rewriting.operations if {
 	outcome.enforced == "modify"

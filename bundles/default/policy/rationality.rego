@@ -3,7 +3,9 @@ package reviewer.scores
 # METADATA
 # title: Rationality
 # description: Weighted mean of four components, rounded to 4 places, its level and issues.
-rationality := {
+rationality := {"score": rationality_score, "level": "high", "components": _components, "issues": [], "suggestions": []} if {
+	rationality_level == "high"
+} else := {
 	"score": rationality_score,
 	"level": rationality_level,
 	"components": _components,
@@ -16,8 +18,8 @@ rationality := {
 # description: >-
 #   The first of rationality.ladder that applies; an action to which none applies
 #   explores. Looking again at something that changes by itself is not a repetition.
-progression := _following[0] if {
-	count(_following) > 0
+progression := word if {
+	word := _following[0]
 } else := "explores"
 
 _following := [word |
@@ -25,7 +27,7 @@ _following := [word |
 	word in input.history.follows
 	not _looks_again(word)
 ] if {
-	count(input.history.follows) > 0
+	input.history.follows != []
 } else := []
 
 _looks_again("repeats") if input.action.watches

@@ -56,13 +56,13 @@ own_level := _level(_clamp(sum([m | some m in object.remove(_modifiers, _cfg.sof
 } else := level
 
 _softened if {
-	some f in _cfg.soft
-	_modifiers[f]
+	some name, _ in _modifiers
+	name in _cfg.soft
 }
 
 _softened if {
-	"composite" in _cfg.soft
 	_together != 1
+	"composite" in _cfg.soft
 }
 
 _own_together := 1 if {
@@ -115,16 +115,12 @@ _decides(id) if {
 }
 
 # What the findings of other layers add.
+_modifiers[concat(":", ["rule", id])] := _cfg.added[id] if some id in input.findings
+
 _modifiers[concat(":", ["rule", id])] := amount if {
-	some id, amount in _cfg.added
-	_found(id)
-}
-
-_found(id) if id in input.findings
-
-_found(id) if {
 	some layer
 	some f in data.policies[layer].findings
+	some id, amount in _cfg.added
 	f.id == id
 }
 

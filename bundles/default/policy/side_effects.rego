@@ -178,15 +178,17 @@ _severity(e) := 0 if {
 	step(e) in {"R4", "R5"}
 	input.session.workspace != ""
 	not in_scope(e)
-} else := max(array.concat([data.reviewer.side_effects.severity[e.kind]], _least(e)))
+} else := max([data.reviewer.side_effects.severity[e.kind], least]) if {
+	least := _least(e)
+} else := data.reviewer.side_effects.severity[e.kind]
 
 # A device or a file of the system is worse than a file, and so is something deleted on another machine.
-_least(e) := [n | n := data.reviewer.side_effects.locations[e.location]] if {
+_least(e) := data.reviewer.side_effects.verbs[e.verb] if e.kind == "network"
+
+_least(e) := data.reviewer.side_effects.locations[e.location] if {
 	e.kind in {"file_write", "file_delete"}
 	not in_scope(e)
-} else := [n | n := data.reviewer.side_effects.verbs[e.verb]] if {
-	e.kind == "network"
-} else := []
+}
 
 # METADATA
 # title: An effect is in a protected zone

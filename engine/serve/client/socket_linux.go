@@ -1,6 +1,7 @@
 package client
 
 import (
+	"os"
 	"syscall"
 	"time"
 
@@ -9,7 +10,8 @@ import (
 
 // socket is a connection to the resident process.
 type socket struct {
-	fd     int
+	file   *os.File // for the poller of the runtime, which lets the process sleep: while a thread waits in a system call, another one keeps looking
+	conn   syscall.RawConn
 	sender int32 // the process that wrote what was received last, according to the kernel
 }
 
@@ -26,25 +28,28 @@ func connect(path string) (*socket, error) {
 	if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_PASSCRED, 1); err != nil {
 		return nil, err
 	}
-	if err := setWait(fd, syscall.SO_SNDTIMEO, sendWait); err != nil {
+	limit := syscall.NsecToTimeval(sendWait * int64(time.Millisecond))
+	if err := syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &limit); err != nil {
 		return nil, err
 	}
-	return &socket{fd: fd}, syscall.Connect(fd, &syscall.SockaddrUnix{Name: path})
+	if err := syscall.Connect(fd, &syscall.SockaddrUnix{Name: path}); err != nil {
+		return nil, err
+	}
+	if err := syscall.SetNonblock(fd, true); err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(fd), path)
+	conn, err := file.SyscallConn()
+	return &socket{file: file, conn: conn}, err
 }
 
-func setWait(fd, option int, ms int64) error {
-	limit := syscall.NsecToTimeval(ms * int64(time.Millisecond))
-	return syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, option, &limit)
-}
+func in(ms int64) time.Time { return time.Now().Add(time.Duration(ms) * time.Millisecond) }
 
 // receive reads a message, or fails after some milliseconds without a byte.
 func (s *socket) receive(ms int64) ([]byte, error) {
-	if err := setWait(s.fd, syscall.SO_RCVTIMEO, ms); err != nil {
-		return nil, err
-	}
 	s.sender = 0
 	b := make([]byte, wire.HeaderSize, 4096)
-	if err := s.fill(b); err != nil {
+	if err := s.fill(b, ms); err != nil {
 		return nil, err
 	}
 	n, err := wire.BodyLength(b)
@@ -52,14 +57,24 @@ func (s *socket) receive(ms int64) ([]byte, error) {
 		return nil, err
 	}
 	b = append(b, make([]byte, n)...)
-	return b, s.fill(b[wire.HeaderSize:])
+	return b, s.fill(b[wire.HeaderSize:], ms)
 }
 
-func (s *socket) fill(b []byte) error {
+func (s *socket) fill(b []byte, ms int64) error {
 	rights := make([]byte, 64) // more than one set of credentials takes
 	for len(b) > 0 {
-		n, m, flags, _, err := syscall.Recvmsg(s.fd, b, rights, syscall.MSG_CMSG_CLOEXEC)
+		if err := s.file.SetReadDeadline(in(ms)); err != nil {
+			return err
+		}
+		var n, m, flags int
+		var err error
+		waited := s.conn.Read(func(fd uintptr) (done bool) {
+			n, m, flags, _, err = syscall.Recvmsg(int(fd), b, rights, syscall.MSG_CMSG_CLOEXEC)
+			return err != syscall.EAGAIN
+		})
 		switch {
+		case waited != nil:
+			return waited
 		case err == syscall.EINTR:
 			continue
 		case err != nil:
@@ -90,7 +105,22 @@ func (s *socket) sentBy(rights []byte, flags int) error {
 	return nil
 }
 
-func (s *socket) send(b []byte) error { return writeAll(s.fd, b) }
+// maxWrite limits what is written at once: the process has the time for each part.
+const maxWrite = 64 << 10
+
+func (s *socket) send(b []byte) error {
+	for len(b) > 0 {
+		if err := s.file.SetWriteDeadline(in(sendWait)); err != nil {
+			return err
+		}
+		n, err := s.file.Write(b[:min(len(b), maxWrite)])
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
 
 func writeAll(fd int, b []byte) error {
 	for len(b) > 0 {
@@ -106,4 +136,4 @@ func writeAll(fd int, b []byte) error {
 	return nil
 }
 
-func (s *socket) close() { _ = syscall.Close(s.fd) } // nothing more is read
+func (s *socket) close() { _ = s.file.Close() } // nothing more is read

@@ -120,8 +120,8 @@ database_rows if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
-	e.kind == "process"
 	e.object == "rows"
+	e.kind == "process"
 	not effects.rehearsal(e)
 	not effects.made_here(e)
 }
@@ -143,8 +143,8 @@ database_pattern if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
-	e.kind == "process"
 	e.object == "rows"
+	e.kind == "process"
 	regex.match(`\b(delete\s+from|update)\b.*\b(i?like|~\*?|similar\s+to|regexp|rlike)\s+e?'[%.^]`, effects.lines[e.command])
 	not effects.rehearsal(e)
 	not effects.made_here(e)
@@ -178,8 +178,8 @@ database_unseen if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
-	e.kind == "process"
 	e.object == "script"
+	e.kind == "process"
 	not effects.rehearsal(e)
 	not effects.made_here(e)
 }

@@ -25,6 +25,7 @@ _services := data.reviewer.services
 #   remediation: show what would change, and let the user order the deployment
 #   overridable: [organisation, user, project]
 deploy_unasked if {
+	"changes" in input.facts
 	input.phase == "pre"
 	not "dry_run" in input.action.signals
 	some act in {"deploys", "configures", "operates", "flushes", "production"}
@@ -134,6 +135,7 @@ push_unasked if {
 #   remediation: open the pull request, and let the user merge it or ask for the merge
 #   overridable: [organisation, user, project]
 merge_unasked if {
+	"changes" in input.facts
 	input.phase == "pre"
 	some text in _elsewhere_texts
 	scores.matches(text, _services.merges)
@@ -183,6 +185,7 @@ speech_unasked if {
 #   remediation: read its state first, and ask the user which machine they mean
 #   overridable: [organisation, user, project]
 machine_stopped if {
+	"network" in input.kinds
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "network"
