@@ -428,7 +428,7 @@ type Effect struct {
 	// contains it unchanged, and it is unknown since when; pipe. Absent: it was
 	// read, was reviewed before the session, or is not known to run.
 	Unread string `json:"unread,omitempty"`
-	Own    bool   `json:"own,omitempty"` // the call itself started the process
+	Own    bool   `json:"own,omitempty"` // the call itself started the process, or an earlier call did, as the system's list of processes shows
 	// A person added the path, or a folder that contains it, to the session's
 	// scope; added from the history.
 	Scoped bool `json:"scoped,omitempty"`
