@@ -70,6 +70,8 @@ var statementCases = map[string]string{
 	"request.flash.things":     "flash the zzqx to /dev/sdc",
 	"request.mount.verbs":      "zzqx the card in /dev/sdc",
 	"request.mount.things":     "mount the zzqx in /dev/sdc",
+	"request.tree.verbs":       "zzqx this worktree",
+	"request.tree.things":      "remove this zzqx",
 	"request.drain.needs":      "host: drain w3",
 	"request.drain.verbs":      "zzqx w3",
 	"request.suspend.verbs":    "zzqx?",
