@@ -83,7 +83,8 @@ func (f *Facts) confirmed(p *Process) bool {
 
 // OfCall reports whether a call of a client started the process of these facts: the client is above it, what the client itself
 // started has a variable that agents set for what their calls run, and nothing below the client starts others for whoever asks
-// or is one of some programs. A process of other namespaces has another number there. A client that has the variable itself passes it on to all that it starts, which shows nothing.
+// or is one of some programs. A process of other namespaces has another number there. A client that has the variable itself
+// passes it on to all that it starts, which shows nothing.
 func (f *Facts) OfCall(c *engine.Client, except ...string) bool {
 	at := slices.IndexFunc(f.Chain, func(p Process) bool { return c.Is(f.client(&p)) })
 	if at < 1 || f.Chain[at].Marker != "" || f.Chain[at-1].Marker == "" || f.Chain[0].Spaces != f.Chain[at].Spaces {
