@@ -187,6 +187,9 @@ type Command struct {
 	Via []string `json:"via,omitempty"`
 	// No row says what the command does: the program has none, or its row does not name the subcommand.
 	Unlisted bool `json:"unlisted,omitempty"`
+	// A person approved the same command in this session, perhaps with another text in words that contain spaces; added from the
+	// history, only for commands that no row describes.
+	Agreed bool `json:"agreed,omitempty"`
 }
 
 // Has reports whether one of the options is given, and not with a value that switches it off.
@@ -425,7 +428,7 @@ type Effect struct {
 	// contains it unchanged, and it is unknown since when; pipe. Absent: it was
 	// read, was reviewed before the session, or is not known to run.
 	Unread string `json:"unread,omitempty"`
-	Own    bool   `json:"own,omitempty"` // the call itself started the process
+	Own    bool   `json:"own,omitempty"` // the call itself started the process, or an earlier call did, as the system's list of processes shows
 	// A person added the path, or a folder that contains it, to the session's
 	// scope; added from the history.
 	Scoped bool `json:"scoped,omitempty"`

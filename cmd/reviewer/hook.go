@@ -435,6 +435,7 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 	if err != nil {
 		return nil, err
 	}
+	world.Started = a.StartedByCall
 	return &act.Reviewer{
 		Policy: func(workspace string) (*review.Policy, error) { return from.load(ctx, store, workspace) },
 		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Program: cli.Program(),

@@ -81,6 +81,20 @@ func (f *Facts) confirmed(p *Process) bool {
 	return slices.ContainsFunc(f.Mine, func(c engine.Client) bool { return c.Is(f.client(p)) })
 }
 
+// OfCall reports whether a call of a client started the process of these facts: the client is above it, what the client itself
+// started has a variable that agents set for what their calls run, and nothing below the client starts others for whoever asks
+// or is one of some programs. A process of other namespaces has another number there. A client that has the variable itself
+// passes it on to all that it starts, which shows nothing.
+func (f *Facts) OfCall(c *engine.Client, except ...string) bool {
+	at := slices.IndexFunc(f.Chain, func(p Process) bool { return c.Is(f.client(&p)) })
+	if at < 1 || f.Chain[at].Marker != "" || f.Chain[at-1].Marker == "" || f.Chain[0].Spaces != f.Chain[at].Spaces {
+		return false
+	}
+	return !slices.ContainsFunc(f.Chain[:at], func(p Process) bool {
+		return p.serves() || p.multiplexer() || p.Program == "" || slices.Contains(except, p.Program)
+	})
+}
+
 // Confirmable returns the program whose confirmation by a person makes a client theirs, with its name: the one below whatever starts
 // programs for everybody. The chain begins with the client. why is not empty if the client would lack another fact.
 func (f *Facts) Confirmable(c *engine.Client, names []string) (program *engine.Client, name, why string) {

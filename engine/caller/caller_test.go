@@ -360,3 +360,43 @@ func ExampleFacts_Client() {
 	fmt.Println(f.Client(nil).Missing)
 	// Output: a shell (bash, process 8) started the hook, and not a client
 }
+
+func TestOfCall(t *testing.T) {
+	client := at(began, "claude")
+	f := func(list ...Process) *Facts {
+		return &Facts{Chain: chain(append(list, at(login, "bash"), at(boot, "init"))...)}
+	}
+	started := at(during, "bash -c x").marked("CLAUDECODE")
+	for name, c := range map[string]struct {
+		f    *Facts
+		want bool
+	}{
+		"a child of a call's shell":      {f(at(during, "python train.py"), started, client), true},
+		"the call's shell itself":        {f(started, client), true},
+		"the client":                     {f(client), false},
+		"a server of the client's own":   {f(at(during, "node server.js"), client), false},
+		"below such a server":            {f(started, at(during, "node server.js"), client), false},
+		"a client that passes it on":     {f(started, client.marked("CLAUDECODE")), false},
+		"another client":                 {f(started, at(began, "claude").file("2:9")), false},
+		"no client":                      {f(started), false},
+		"a service that others use":      {f(at(during, "worker"), at(during, "dockerd"), started, client), false},
+		"a terminal that others type to": {f(at(during, "vim"), at(during, "tmux"), started, client), false},
+		"reviewer":                       {f(at(during, "reviewer serve"), started, client), false},
+		"below reviewer":                 {f(at(during, "sh"), at(during, "reviewer serve"), started, client), false},
+		"of other namespaces":            {f(at(during, "sh").within("1:2:3"), started, client), false},
+		"of another user":                {f(at(during, "sh").file(""), started, client), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := &Facts{Chain: c.f.Chain}
+			by := engine.Client{}
+			for i := range want.Chain {
+				if want.Chain[i].Program == client.Program {
+					by = *want.client(&want.Chain[i])
+				}
+			}
+			if got := c.f.OfCall(&by, "1:reviewer"); got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}

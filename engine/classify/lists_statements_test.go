@@ -211,4 +211,6 @@ var statementCases = map[string]string{
 	"request.type.verbs":           "zzqx `make a b`",
 	"request.propose.verbs":        "zzqx a pull request",
 	"request.propose.things":       "draft a zzqx",
+	"request.tree.verbs":           "zzqx this worktree",
+	"request.tree.things":          "remove this zzqx",
 }

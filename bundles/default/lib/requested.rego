@@ -226,6 +226,8 @@ _about["prevent_recursive_deletion"] := _deletions
 
 _about["delete_outside_scope"] := _deletions
 
+_about["delete_broad"] := _deletions
+
 _about["recording"] := [e |
 	some e in input.action.effects
 	e.kind == "process"
@@ -299,6 +301,15 @@ _covers("put", s, e) if {
 	count(c.operands) == 2
 	_on_named_host(e, s)
 	_same_folder(c.operands[0], e.target)
+}
+
+# The working tree that git made for this work. Git's own command takes it off its list; what is not committed there is judged by other
+# rules.
+_covers("tree", _, e) if {
+	e.object == "worktree"
+	e.location == "self"
+	e.certainty == "exact"
+	not e.host
 }
 
 _covers("flash", s, e) if {

@@ -135,6 +135,19 @@ func (a *App) Caller(h harness.Harness, store *audit.Store) *engine.Client {
 	return found
 }
 
+// StartedByCall reports whether a call of the client that sent this event started a process, as the system's list of processes
+// shows. Programs of reviewer, which hooks start, do not count.
+func (a *App) StartedByCall(pid int) bool {
+	facts, err := a.hookFacts()
+	if err != nil {
+		return false
+	}
+	of, err := caller.Read(pid, agentMarkers())
+	program := Program()
+	return err == nil && of.OfCall(facts.Caller(), caller.Installed(program).Program,
+		caller.Installed(filepath.Join(filepath.Dir(program), HookClient)).Program)
+}
+
 func agentMarkers() (list []string) {
 	for _, h := range harness.Harnesses() {
 		if h.Marker != "" {

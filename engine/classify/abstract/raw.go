@@ -59,6 +59,7 @@ type RawEffect struct {
 	Command     int                  // index in script.commands; -1: the tool itself
 	Host        string               // where it happens; empty: on this machine
 	Own         bool                 // acts on a process that the same code started
+	ByNumber    bool                 // ends processes by their IDs, not by a name
 }
 
 // HiddenNames is the element of RawEffect.Except that means all names that begin with a dot.

@@ -1,10 +1,12 @@
 package marks
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
 
@@ -141,6 +143,49 @@ func packageName(w string) string {
 	return w
 }
 
+// installs returns the packages that a call installs, as packageStem does.
+func installs(a *engine.Action) []string {
+	if a == nil || !slices.Contains(a.Signals, engine.SignalPackageInstall) {
+		return nil
+	}
+	var list []string
+	for i := range a.Commands {
+		c := &a.Commands[i]
+		names, _ := installed(slices.Concat([]string{c.Name}, c.Sub, c.Operands))
+		for _, name := range names {
+			list = append(list, packageStem(name))
+		}
+	}
+	return list
+}
+
+// knows reports whether a name is that of a package that the call itself asked for, perhaps at another path.
+func (l *literals) knows(name string) bool {
+	return len(l.asked) > 0 && !strings.ContainsAny(name, ":?=+") && len(packageStem(name)) >= minStem &&
+		slices.Contains(l.asked, packageStem(name))
+}
+
+// packageStem returns the last part of the path of a package, without its version: termview for view.example/termview/v2.
+func packageStem(name string) string {
+	if i := strings.LastIndexByte(name, '@'); i > 0 {
+		name = name[:i]
+	}
+	folder, last := path.Split(name)
+	if strings.Trim(last, "v0123456789") == "" {
+		last = path.Base(folder)
+	}
+	return mask.Lower(last)
+}
+
+// minStem is the minimum length of a name that tells a package from others, in bytes.
+const minStem = 5
+
+// optionName reports whether a piece is an option without a value: --break-system-packages.
+func optionName(p string) bool {
+	name, ok := strings.CutPrefix(p, "--")
+	return ok && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") == ""
+}
+
 // packages collects the packages that a line of text tells someone to install, in commands
 // and sentences.
 func (l *literals) packages(line string) {
@@ -151,7 +196,9 @@ func (l *literals) packages(line string) {
 		}
 		names, _ := installed(words[i:min(len(words), i+maxOperands)])
 		for _, name := range names {
-			l.add(rankPlace, packageLiteral+name)
+			if !l.knows(name) {
+				l.add(rankPlace, packageLiteral+name)
+			}
 		}
 	}
 }

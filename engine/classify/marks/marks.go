@@ -50,6 +50,10 @@ type literals struct {
 	// instruction, and its own hosts. Nil: no such distinction.
 	names *literals
 	own   func(host string) bool
+
+	// Packages that the call itself asked for, as packageStem returns them: under which path a package is found is no
+	// instruction.
+	asked []string
 }
 
 // named returns where names are collected.
@@ -122,7 +126,10 @@ func (k *Marker) OfOutput(text string, a *engine.Action) []string {
 	if ReadsSecrets(a) {
 		return k.ofSecrets(text)
 	}
-	return k.OfText(text)
+	l := newLiterals(MaxResultMarks)
+	l.asked = installs(a)
+	l.text(abstract.Clip(text, maxMarked), rankToken)
+	return k.hashes(l, MaxResultMarks)
 }
 
 // OfAnswer returns the marks of the output of a repository's service: of what could be an
@@ -268,6 +275,9 @@ func pieces(line string) []string {
 // piece collects the literals of a piece.
 func (l *literals) piece(p string, place, token int) {
 	p = strings.TrimRight(p, ".:!?*")
+	if !l.act && optionName(p) || l.knows(p) {
+		return // an option says nothing without its program; commands have marks of their own
+	}
 	for _, address := range addresses(p) {
 		l.address(place, address)
 	}

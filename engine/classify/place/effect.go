@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -49,6 +50,15 @@ func onMachine(host string) bool {
 	return true
 }
 
+// startedByCall reports whether an effect ends a process that a call of the client started, by its process ID.
+func (r *Resolver) startedByCall(e *engine.Effect) bool {
+	if r.World.Started == nil || e.Certainty != engine.CertaintyExact {
+		return false
+	}
+	pid, err := strconv.Atoi(e.Target)
+	return err == nil && pid > 1 && r.World.Started(pid)
+}
+
 func (r *Resolver) resolve(raw abstract.RawEffect) engine.Effect {
 	e := engine.Effect{
 		Kind: raw.Kind, Verb: raw.Verb, Certainty: sureness(raw.Target), Recursive: raw.Recursive, Forced: raw.Forced,
@@ -71,6 +81,7 @@ func (r *Resolver) resolve(raw abstract.RawEffect) engine.Effect {
 		}
 	default:
 		e.Target = raw.Target.Text
+		e.Own = e.Own || raw.ByNumber && raw.Host == "" && r.startedByCall(&e)
 		if raw.Discards.Stash && raw.Dir.Sure == abstract.Literal {
 			if e.Git = r.unsaved(raw.Dir.Text, raw.Discards); e.Git == "clean" {
 				e.Reversibility = engine.R2

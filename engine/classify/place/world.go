@@ -38,6 +38,8 @@ type World struct {
 	Long func(name string) (string, error)
 	// Same reports whether two names refer to the same file; nil: os.SameFile.
 	Same func(a, b fs.FileInfo) bool
+	// Started reports whether a call of the client that sent the event started a process; nil: unknown.
+	Started func(pid int) bool
 	// Git returns a view for one action, which returns the state of a file or directory:
 	// clean, dirty, untracked, ignored; empty: unknown.
 	Git func() func(name string) string

@@ -36,7 +36,7 @@ func kill(c *shell.Call) {
 	c.Opts.Operands = targets
 	c.Aims(targets)
 	forced, signal := first.Is("-9", "-KILL", "-SIGKILL"), options.Signal(c.Args)
-	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Forced: forced, Signal: signal}, targets...)
+	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", ByNumber: true, Forced: forced, Signal: signal}, targets...)
 }
 
 // crontab judges the commands in the given crontab.
