@@ -4,6 +4,17 @@ package rego
 // what does.
 func elsewhere() map[string]string {
 	return map[string]string{
+		"lists.building_files":                            "bundles/default/cases/supply: build_fetches_code",
+		"lists.code_endings":                              "bundles/default/cases/content: false_report",
+		"lists.committing_tools":                          "bundles/default/cases/supply: pipeline_pushed",
+		"lists.document_endings":                          "bundles/default/cases/content: reverse_shell_written",
+		"lists.fetching_files":                            "bundles/default/cases/supply: config_runs_code",
+		"lists.git_files":                                 "bundles/default/cases/git: git_data_written",
+		"lists.forge_tools":                               "bundles/default/cases/supply: pipeline_pushed",
+		"lists.merging_tools":                             "bundles/default/cases/supply: pull_request_merged",
+		"lists.running_files":                             "bundles/default/cases/supply: config_runs_code",
+		"lists.source_files":                              "bundles/default/cases/supply: package_source_written",
+		"lists.unchecked_endings":                         "bundles/default/cases/patterns: claim_unchecked",
 		"lists.agents":                                    "bundles/default/cases/guard: conditions of rules/guard/guard.yaml",
 		"lists.destroying_verbs":                          "bundles/default/rules/unlisted/unlisted.yaml: examples",
 		"lists.outward_verbs":                             "bundles/default/rules/unlisted/unlisted.yaml: examples",
