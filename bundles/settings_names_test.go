@@ -31,7 +31,7 @@ var openLists = map[string]string{
 		"packages.upgrades goals.requests.places goals.requests.mounts goals.requests.desktop workspace.settings secrets.plain secrets.variables secrets.unnamed secrets.hunted packages.essential packages.broad integrity.tests",
 	"hosts, ports and addresses": "scope.hosts isolation.hosts isolation.ports isolation.agent_hosts.* processes.ports hosts.known hosts.repository " +
 		"hosts.drops hosts.metadata services.stores services.payments services.messengers inbound.local packages.sources",
-	"words of names, verbs and objects": "lists.handling_verbs lists.overwriting_verbs lists.code_endings lists.copy_marks lists.document_endings lists.ending_verbs lists.package_installs lists.published_folders lists.secret_names lists.starting_verbs lists.unchecked_endings " +
+	"words of names, verbs and objects": "lists.handling_verbs lists.removing_verbs lists.overwriting_verbs lists.code_endings lists.copy_marks lists.document_endings lists.ending_verbs lists.package_installs lists.published_folders lists.secret_names lists.starting_verbs lists.unchecked_endings " +
 		"goals.requests.pictures goals.requests.drains_more goals.requests.ended_by goals.requests.answers services.stages services.orphans workspace.executable workspace.writing workspace.keeping workspace.closed save.keeps processes.common processes.handled processes.orders system.power system.disk_records system.guards system.admin_groups " +
 		"services.published services.ends services.unknown_ends services.wide services.recovery services.audit services.grants services.names " +
 		"services.reviews services.money services.messages databases.block databases.block_unseen databases.images markers.production markers.test " +

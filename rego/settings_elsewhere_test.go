@@ -18,6 +18,7 @@ func elsewhere() map[string]string {
 		"lists.agents":                                    "bundles/default/cases/guard: conditions of rules/guard/guard.yaml",
 		"lists.destroying_verbs":                          "bundles/default/rules/unlisted/unlisted.yaml: examples",
 		"lists.outward_verbs":                             "bundles/default/rules/unlisted/unlisted.yaml: examples",
+		"lists.removing_verbs":                            "bundles/default/rules/unlisted/unlisted.yaml: examples",
 		"lists.fetching_wrappers":                         "bundles/default/cases/patterns: a condition of patterns/unsafe/unsafe.yaml",
 		"lists.password_tools":                            "bundles/default/cases/secrets: a condition of rules/secrets/secrets.yaml",
 		"lists.permission_verbs":                          "bundles/default/rules/files/files.yaml: examples of permissions_of_system",

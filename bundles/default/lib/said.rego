@@ -48,6 +48,7 @@ allows(act) if {
 # description: >-
 #   It names the act and the thing, and the call does it to nothing else. Which rules an act answers is the
 #   setting goals.answers: none about reviewer, secrets, closed places, keys, roles and agents' settings.
+# scope: document
 answers(r) if {
 	not r.firm
 	some s in _permissions
