@@ -84,7 +84,8 @@ func TestCheckAllStages(t *testing.T) {
 	s.Modules["user/b.rego"] = "package policies.user.b\n\n# METADATA\n# title: X\nx if {\n\ty := 1\n\tinput.session.actions > upper(3)\n}\n"
 	s.Modules["user/c.rego"] = "package policies.user.c\n\n# METADATA\n# title: X\nx if nowhere(1)\n\n# METADATA\n# title: Y\ny if z\n"
 	// A list of names is knowledge; words of facts and ids of rules are not.
-	s.Modules["user/d.rego"] = "package policies.user.d\n\n# METADATA\n# title: X\nx if regex.match(`\\.(md|mdx|txt|rst|adoc|org)$`, input.action.name)\n"
+	s.Modules["user/d.rego"] = "package policies.user.d\n\n" +
+		"# METADATA\n# title: X\nx if regex.match(`\\.(md|mdx|txt|rst|adoc|org)$`, input.action.name)\n"
 	s.Modules["user/e.rego"] = "package policies.user.e\n\n# METADATA\n# title: X\nx if {\n\tsome e in input.action.effects\n" +
 		"\te.location in {\"outside\", \"home\", \"temp_root\", \"home_root\", \"root\", \"system\"}\n}\n"
 	codes := map[string]bool{}
