@@ -7,6 +7,8 @@ import (
 
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // operands warns about a condition on a command of a known program that looks for a
@@ -115,12 +117,16 @@ func option(text string) bool {
 	return (dashes == 1 || dashes == 2) && name != "" && !strings.Contains(text, "=") && !strings.HasSuffix(text, "-")
 }
 
-// maxNames is the number of texts that a list in a condition can have. A longer one is knowledge,
-// which other layers want to add to.
-const maxNames = 5
-
-// list warns about a long list of texts, unless they are all words of facts.
+// list warns about a long list of texts, unless they are all words of facts, and about one in a regular expression.
 func (i *linter) list(e ast.Expr) {
+	const problem = "a list of more than %d names in a condition: no other layer can add to it. Write it in data.yaml or a row, " +
+		"or name it in definitions.yaml"
+	if isCall(e, "matches") {
+		args := e.AsCall().Args()
+		if text, ok := literal(args[len(args)-1]); ok && engine.NamesIn(text) > engine.MaxNames {
+			i.wrong(e, "cel.list", problem, engine.MaxNames).Warning = true
+		}
+	}
 	if isCall(e, operators.In) {
 		c := comparison{schema: i.types, ast: i.ast, items: map[string][]string{}}
 		visit(i.ast.Expr(), c.bind)
@@ -128,7 +134,7 @@ func (i *linter) list(e ast.Expr) {
 			i.facts = append(i.facts, e.AsCall().Args()[1].ID())
 		}
 	}
-	if e.Kind() != ast.ListKind || len(e.AsList().Elements()) <= maxNames || slices.Contains(i.facts, e.ID()) {
+	if e.Kind() != ast.ListKind || len(e.AsList().Elements()) <= engine.MaxNames || slices.Contains(i.facts, e.ID()) {
 		return
 	}
 	for _, item := range e.AsList().Elements() {
@@ -136,6 +142,5 @@ func (i *linter) list(e ast.Expr) {
 			return
 		}
 	}
-	i.wrong(e, "cel.list", "a list of more than %d names in a condition: no other layer can add to it. Write it in data.yaml or a row, "+
-		"or name it in definitions.yaml", maxNames).Warning = true
+	i.wrong(e, "cel.list", problem, engine.MaxNames).Warning = true
 }

@@ -31,6 +31,7 @@ func TestMistakes(t *testing.T) {
 		`action.commands.exists(c, c.operands[0] == "apply" && phase == "pre" && c.name == "kubectl")`: `when:1:41: "apply" is a subcommand of kubectl, so it is in c.sub and not in c.operands: write "apply" in c.sub`,
 		`action.commands.exists(c, c.name == "podman" && "-a" in c.flags)`:                             `when:1:49: "-a" is one way to write an option: write c.has("-n", "--name"), with all names of the option`,
 		`action.commands.exists(c, c.flags.exists(f, f.matches("^-[a-z]*f")))`:                         `when:1:55: "^-[a-z]*f" is one way to write an option: write c.has("-n", "--name"), with all names of the option`,
+		`action.paths.exists(p, p.matches("[.](md|mdx|txt|rst|adoc|org)$"))`:                           `when:1:33: a list of more than 5 names in a condition: no other layer can add to it. Write it in data.yaml or a row, or name it in definitions.yaml`,
 		`action.commands.exists(c, c.name in ["a", "b", "c", "d", "e", "f"])`:                          `when:1:37: a list of more than 5 names in a condition: no other layer can add to it. Write it in data.yaml or a row, or name it in definitions.yaml`,
 		`"acme.fialing" in history.fired`:                                                              `when:1:1: fired: unknown word "acme.fialing"; did you mean "acme.failing"?`,
 	} {

@@ -7,6 +7,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // Regexp returns a function that compiles a regular expression on first use: a
@@ -43,3 +44,50 @@ func ExplainRegexp(err error) error {
 }
 
 var backreference = Regexp(`^\\[1-9k]`)
+
+// MaxNames is the number of names that a list in a condition can have. A longer one is knowledge, which other
+// layers want to add to.
+const MaxNames = 5
+
+// NamesIn returns the number of names in the longest list among the alternatives of a regular expression: 3 for
+// [.](md|txt|rst)$. An option, and an alternative without two letters in a row, is not a name.
+func NamesIn(pattern string) int {
+	type group struct{ names, letters, most int }
+	groups := []group{{}}
+	longest := 0
+	end := func() (g *group) { // of an alternative
+		g = &groups[len(groups)-1]
+		if g.most > 1 {
+			g.names++
+		}
+		longest = max(longest, g.names)
+		g.letters, g.most = 0, 0
+		return g
+	}
+	pattern = classes().ReplaceAllString(pattern, ".")
+	for i, r := range pattern {
+		g := &groups[len(groups)-1]
+		switch {
+		case r == '(':
+			groups = append(groups, group{})
+		case r == '|':
+			end()
+		case r == ')' && len(groups) > 1:
+			if named := end().names > 0; named {
+				groups[len(groups)-2].most = 2
+			}
+			groups = groups[:len(groups)-1]
+		case r == '-' && (i == 0 || strings.ContainsRune("(|^", rune(pattern[i-1]))):
+			g.letters = -len(pattern) // an option
+		case unicode.IsLetter(r):
+			g.letters++
+			g.most = max(g.most, g.letters)
+		default:
+			g.letters = min(g.letters, 0)
+		}
+	}
+	end()
+	return longest
+}
+
+var classes = Regexp(`\\.|\[(\\.|[^\]])*\]|\(\?[a-zA-Z-]+\)|\?[a-zA-Z-]*:|\?P?<\w+>`)

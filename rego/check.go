@@ -19,6 +19,7 @@ type Sources struct {
 	Broken     []string                   // ids of rules whose rows cannot be read
 	MayContain func(path []string) bool   // data may contain a value there, even if this policy's does not
 	schema     map[string]any             // of the input
+	words      map[string]bool            // of facts, and ids of rules
 	known      map[string]bool            // paths of all rules that are written, including those that do not compile
 	trees      map[string]*ast.Module     // as written
 	found      map[string]*engine.Problem // by place, code and message
@@ -40,6 +41,10 @@ func Check(s Sources) ([]*engine.Problem, RuleSet) {
 	c := &checker{Sources: s}
 	c.found, c.known, c.trees = map[string]*engine.Problem{}, map[string]bool{}, map[string]*ast.Module{}
 	c.schema = engine.PolicySchema(s.Words)
+	c.words = wordsOf(c.schema, map[string]bool{})
+	for id := range c.catalogue() {
+		c.words[id] = true
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Modules)) {
 		c.parse(name)
 	}

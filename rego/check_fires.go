@@ -54,6 +54,7 @@ func (c *checker) ruleHeads() RuleSet {
 		}
 		layer, _, _ := strings.Cut(name, "/")
 		c.patterns(c.trees[name])
+		c.lists(c.trees[name])
 		c.conflicts(c.trees[name])
 		for _, r := range c.trees[name].Rules {
 			if s.form(r, layer) {

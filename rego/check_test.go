@@ -83,6 +83,11 @@ func TestCheckAllStages(t *testing.T) {
 	s.Modules["user/a.rego"] = "package policies.user.a\n\nimport data.reviewer.scores\n\n# METADATA\n# title: X\nx if input.phse == \"pre\"\n"
 	s.Modules["user/b.rego"] = "package policies.user.b\n\n# METADATA\n# title: X\nx if {\n\ty := 1\n\tinput.session.actions > upper(3)\n}\n"
 	s.Modules["user/c.rego"] = "package policies.user.c\n\n# METADATA\n# title: X\nx if nowhere(1)\n\n# METADATA\n# title: Y\ny if z\n"
+	// A list of names is knowledge; words of facts and ids of rules are not.
+	s.Modules["user/d.rego"] = "package policies.user.d\n\n" +
+		"# METADATA\n# title: X\nx if regex.match(`\\.(md|mdx|txt|rst|adoc|org)$`, input.action.name)\n"
+	s.Modules["user/e.rego"] = "package policies.user.e\n\n# METADATA\n# title: X\nx if {\n\tsome e in input.action.effects\n" +
+		"\te.location in {\"outside\", \"home\", \"temp_root\", \"home_root\", \"root\", \"system\"}\n}\n"
 	codes := map[string]bool{}
 	found, _ := Check(s)
 	for _, p := range found {
@@ -90,10 +95,13 @@ func TestCheckAllStages(t *testing.T) {
 	}
 	for _, want := range []string{
 		"user/a.rego rego.compile", "user/a.rego rego.field", "user/b.rego rego.compile", "user/b.rego rego.type",
-		"user/c.rego rego.function", "user/c.rego rego.unsafe",
+		"user/c.rego rego.function", "user/c.rego rego.unsafe", "user/d.rego rego.list",
 	} {
 		if !codes[want] {
 			t.Errorf("%s was not found among %v", want, codes)
 		}
+	}
+	if codes["user/e.rego rego.list"] {
+		t.Error("a list of words of facts is reported")
 	}
 }

@@ -52,6 +52,59 @@ func (c *checker) patterns(m *ast.Module) {
 	})
 }
 
+// lists warns about long lists of names that are written out: sets, arrays and the alternatives of a regular
+// expression, unless all are words of facts or ids of rules.
+func (c *checker) lists(m *ast.Module) {
+	ast.WalkTerms(m, func(t *ast.Term) bool {
+		var items []*ast.Term
+		names := 0
+		switch v := t.Value.(type) {
+		case ast.String:
+			names = engine.NamesIn(string(v))
+		case ast.Set:
+			items = v.Slice()
+		case *ast.Array:
+			v.Foreach(func(item *ast.Term) { items = append(items, item) })
+		}
+		if !slices.ContainsFunc(items, notText) && slices.ContainsFunc(items, c.notWord) {
+			names = len(items)
+		}
+		if names > engine.MaxNames {
+			c.remark(t.Location, "rego.list", "a list of more than %d names in a rule: no other layer can add to it. Write it in data.yaml",
+				engine.MaxNames)
+		}
+		return false
+	})
+}
+
+func notText(t *ast.Term) bool {
+	_, ok := t.Value.(ast.String)
+	return !ok
+}
+
+func (c *checker) notWord(t *ast.Term) bool { return !c.words[string(t.Value.(ast.String))] }
+
+// wordsOf are the words that a schema lists for its values.
+func wordsOf(schema any, words map[string]bool) map[string]bool {
+	switch v := schema.(type) {
+	case map[string]any:
+		for key, part := range v {
+			if key != "enum" {
+				wordsOf(part, words)
+				continue
+			}
+			for _, word := range part.([]string) {
+				words[word] = true
+			}
+		}
+	case []any:
+		for _, part := range v {
+			wordsOf(part, words)
+		}
+	}
+	return words
+}
+
 // conflicts reports complete rules that are true at the same time with different
 // values.
 func (c *checker) conflicts(m *ast.Module) {

@@ -75,9 +75,9 @@ does(s) if {
 
 does(s) if {
 	s.act == "command"
-	some object in s.objects
+	some named in s.objects
 	some i, c in input.action.commands
-	_is_command(c, split(object, " "))
+	_is_command(c, split(named, " "))
 	_acting(i)
 }
 

@@ -336,8 +336,7 @@ _covers("mount", _, e) if {
 _covers("suspend", _, e) if {
 	e.verb == "suspend"
 	not e.host
-	some c in [input.action.commands[e.command]]
-	some word in effects.arguments(c)
+	some word in effects.arguments(input.action.commands[e.command])
 	word == "suspend"
 }
 
@@ -416,7 +415,7 @@ _only_passing(e) if not effects.ends_service(e)
 _covers("lane", s, e) if {
 	e.kind == "network"
 	c := input.action.commands[e.command]
-	c.name == "fastlane"
+	c.name in data.reviewer.lists.lane_programs
 	some word in array.concat(object.get(c, "sub", []), object.get(c, "operands", []))
 	word in s.objects
 }
@@ -444,7 +443,7 @@ _plain_place(e) if {
 # The name of a file, and the same without what marks it as new, old or a copy.
 _names_of_file(e) := {base, plain} if {
 	base := lower(regex.replace(e.target, `^.*/`, ""))
-	plain := regex.replace(base, `([._-](new|old|bak|orig|prev|backup|save|[0-9-]+))+$`, "")
+	plain := regex.replace(base, sprintf("([._-](%s|[0-9-]+))+$", [concat("|", data.reviewer.lists.copy_marks)]), "")
 }
 
 # A folder of the workspace, and one that ends in the workspace's name and the same path.

@@ -58,6 +58,7 @@ allows_exactly(act) if {
 # description: >-
 #   It names the act and the thing, and the call does it to nothing else. Which rules an act answers is the
 #   setting goals.answers: none about reviewer, secrets, closed places, keys, roles and agents' settings.
+# scope: document
 answers(r) if {
 	not r.firm
 	some s in _permissions
@@ -184,8 +185,8 @@ _lists_only(c, _) if regex.match(`^ps( -[a-z]+| [a-z,=]+)*$`, c)
 _lists_port(c, port) if {
 	regex.match(`^lsof( -[tinP]+| -sTCP:LISTEN| (-i)?(tcp|TCP)?:[0-9]+| -[tnP]*i(tcp|TCP)?:[0-9]+)+$`, c)
 	contains(c, " -sTCP:LISTEN")
-	numbers := {n | some n in regex.find_n(`[0-9]+`, c, -1)}
-	numbers == {port}
+	ports := {n | some n in regex.find_n(`[0-9]+`, c, -1)}
+	ports == {port}
 }
 
 _lists_port(c, port) if c == sprintf("fuser %s/tcp", [port])
@@ -308,8 +309,8 @@ _answers(p, s) if s.act == sprintf("only_%s", [p.act])
 _answers(p, s) if {
 	s.act == "command"
 	acts.does(p)
-	some object in s.objects
-	regex.match(sprintf(`(^|[^\w-])%s([^\w-]|$)`, [regex.replace(split(object, " ")[0], `[^\w-]`, ".")]), lower(p.text))
+	some named in s.objects
+	regex.match(sprintf(`(^|[^\w-])%s([^\w-]|$)`, [regex.replace(split(named, " ")[0], `[^\w-]`, ".")]), lower(p.text))
 }
 
 _answers(p, s) if {

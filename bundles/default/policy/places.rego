@@ -248,7 +248,7 @@ _start_up_of_mention(e) if {
 
 _starts_nothing_else(c, e) if {
 	not c.added_unread
-	every signal in object.get(c, "added_signals", []) { signal in {"persistence_mechanism"} }
+	every signal in object.get(c, "added_signals", []) { signal == "persistence_mechanism" }
 	every a in object.get(c, "added", []) { _harmless_start(a, e) }
 }
 

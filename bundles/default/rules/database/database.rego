@@ -151,7 +151,7 @@ database_pattern if {
 	not _for_tests(e)
 }
 
-_for_tests(e) if effects.marked(effects.lines[e.command], {word | some word in data.reviewer.markers.test; not word in {"test"}})
+_for_tests(e) if effects.marked(effects.lines[e.command], {word | some word in data.reviewer.markers.test; word != "test"})
 
 _for_tests(e) if {
 	some flag in input.action.commands[e.command].flags

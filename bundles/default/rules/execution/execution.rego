@@ -94,7 +94,7 @@ _harmful(e) if {
 
 _harmful(e) if {
 	e.kind == "system_call"
-	not e.verb in {"start", "restart", "reload", "try-restart", "reload-or-restart", "try-reload-or-restart"}
+	not e.verb in data.reviewer.lists.starting_verbs
 }
 
 _harmful(e) if {
@@ -179,7 +179,7 @@ objectionable_code contains w if {
 
 _run_as_program if {
 	some c in input.action.commands
-	c.name in {"python", "python3", "node", "ruby", "bun", "deno", "php", "perl", "bash", "sh", "zsh", "tsx", "ts-node"}
+	c.name in data.reviewer.lists.script_runtimes
 	every flag in c.flags { not regex.match(`^(-m|--test)(=|$)`, flag) }
 }
 

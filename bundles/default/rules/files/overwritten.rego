@@ -27,7 +27,7 @@ file_overwritten if {
 	_program_or_server
 	some e in input.action.effects
 	e.kind == "file_write"
-	e.verb in {"write", "truncate", "copy", "download", "move", "link"}
+	e.verb in data.reviewer.lists.overwriting_verbs
 	_lost_if_overwritten(e)
 	_writes_over(e)
 	not _read_before(e)
@@ -102,7 +102,7 @@ _leaves_old(e, c) if {
 	e.verb in {"move", "write", "copy"}
 	c.name in {"mv", "cp", "ln", "install", "rsync"}
 	some f in c.flags
-	regex.match(`^(-[A-Za-z]*[nbu][A-Za-z]*$|--no-clobber|--backup|--update|--ignore-existing|--suffix)`, f)
+	scores.matches(f, data.reviewer.lists.keeping_options)
 }
 
 _leaves_old(e, _) if {

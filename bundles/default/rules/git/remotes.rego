@@ -70,5 +70,6 @@ _holds_secrets(e) if e.location in {"self", "ancestor"}
 _holds_secrets(e) if {
 	some flag in input.action.commands[e.command].flags
 	flag in {"-f", "--force"}
-	regex.match(`(?i)(secret|credential|password|passwd|private|apikey|api_key)[^/]*$`, e.target)
+	some part in data.reviewer.lists.secret_names
+	contains(regex.replace(lower(e.target), `^.*/`, ""), part)
 }

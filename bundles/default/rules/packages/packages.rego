@@ -87,7 +87,7 @@ _beside(c) if c.name in data.reviewer.packages.beside
 
 _broadly(c) if {
 	some word in effects.arguments(c)
-	regex.match(`^(\?|\*|all|-a[a-z]*|--all|--force-all|--force-depends|--force-remove-essential|--allow-remove-essential|--nodeps|-[a-zA-Z]*dd)$`, word)
+	regex.match(sprintf("^(%s)$", [concat("|", data.reviewer.lists.removing_options)]), word)
 }
 
 # METADATA

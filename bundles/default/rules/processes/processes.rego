@@ -24,7 +24,7 @@ service_ended if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "system_call"
-	e.verb in {"stop", "disable", "kill", "pause", "suspend", "terminate"}
+	e.verb in data.reviewer.lists.ending_verbs
 	_unit(e.target)
 }
 
@@ -99,7 +99,7 @@ unit_off if {
 	e.kind == "system_call"
 	e.verb in {"disable", "mask"}
 	regex.match(`\.(timer|service|socket|path)$`, e.target)
-	input.action.commands[e.command].name == "systemctl"
+	input.action.commands[e.command].name in data.reviewer.lists.unit_managers
 	not e.mentioned
 	not effects.written_here(e)
 	not e.host

@@ -39,10 +39,13 @@ _takes_secrets(i) if {
 
 _takes_secrets(i) if {
 	"environment_dump" in input.action.signals
-	input.action.commands[i].name in {"env", "printenv", "export", "set", "declare"}
+	input.action.commands[i].name in data.reviewer.lists.environment_printers
 }
 
-_seen_by_others(w) if regex.match(`(^|/)(public|static|www|htdocs|public_html)/`, w.short)
+_seen_by_others(w) if {
+	some name in data.reviewer.lists.published_folders
+	contains(concat("", ["/", w.short]), concat("", ["/", name, "/"]))
+}
 
 _seen_by_others(w) if {
 	some i, c in input.action.commands

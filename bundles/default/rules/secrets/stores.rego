@@ -33,7 +33,7 @@ _login_to_registry if {
 	count(input.action.commands) == 2
 	not _keeps_file
 	some c in input.action.commands
-	c.name in {"docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "crane", "oras"}
+	c.name in data.reviewer.lists.image_clients
 	"login" in c.sub
 	some word in c.operands
 	regex.match(_registries, word)
@@ -44,7 +44,4 @@ _keeps_file if {
 	e.kind == "file_write"
 }
 
-_registries := concat("", [
-	`^(https://)?([0-9]+\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?|public\.ecr\.aws|[a-z0-9-]+-docker\.pkg\.dev`,
-	`|([a-z]+\.)?gcr\.io|[a-z0-9]+\.azurecr\.io|ghcr\.io)(/|$)`,
-])
+_registries := sprintf("^(https://)?(%s)(/|$)", [concat("|", data.reviewer.lists.image_registries)])

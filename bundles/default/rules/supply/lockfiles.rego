@@ -22,7 +22,7 @@ lockfile_edit if {
 	e.kind == "file_write"
 	e.location in {"inside", "worktree"}
 	_base_name(e.short) in data.reviewer.packages.lockfiles
-	not e.verb in {"rename", "move", "copy", "chmod", "chown", "restrict", "discard"}
+	not e.verb in data.reviewer.lists.handling_verbs
 }
 
 _base_name(path) := parts[count(parts) - 1] if parts := split(path, "/")

@@ -91,8 +91,8 @@ _package(word) := name if {
 }
 
 _installers := {
-	"npm": {"npm", "pnpm", "yarn", "bun"},
-	"python": {"pip", "pip3", "pipx", "uv", "poetry", "pipenv", "pdm"},
+	"npm": data.reviewer.lists.npm_installers,
+	"python": data.reviewer.lists.python_installers,
 }
 
 _runners := {

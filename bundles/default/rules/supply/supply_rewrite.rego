@@ -15,5 +15,5 @@ _installs := [i |
 	some i, c in input.action.commands
 	c.name in {"npm", "pnpm", "yarn"}
 	some sub in c.sub
-	sub in {"install", "i", "add", "ci", "update", "up", "upgrade"}
+	sub in data.reviewer.lists.package_installs
 ]
