@@ -162,7 +162,7 @@ func TestSparkWorkers(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(dir, "arm64")
 	t.Setenv("GOARCH", map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH])
-	if err := run(root, "go", "build", "-o", other, "./cmd/reviewer/archive"); err != nil {
+	if err := run(root, "go", "build", "-C", "cmd/dev", "-o", other, "./archive"); err != nil {
 		t.Fatal(err)
 	}
 	os.Unsetenv("GOARCH")

@@ -63,9 +63,10 @@ func prepare(dir string) error {
 		return err
 	}
 	os.Setenv("REVIEWER_HOME", filepath.Join(dir, "state"))
-	report := filepath.Join(dir, "plain.json")
+	report, archive := filepath.Join(dir, "plain.json"), filepath.Join(dir, "archive-program")
 	for _, c := range [][]string{
-		{"go", "run", "./cmd/reviewer/archive", "-events", events, "-out", shared.archive},
+		{"go", "build", "-C", "cmd/dev", "-o", archive, "./archive"},
+		{archive, "-events", events, "-out", shared.archive},
 		{shared.program, "policy", "simulate", shared.archive, "--candidate", shared.policy, "-f", "json", "-o", report},
 		{shared.program, "policy", "simulate", "manifest", shared.archive, "-o", shared.manifest},
 	} {

@@ -102,7 +102,7 @@ func (r *release) image(b *build) (v1.Image, error) {
 	}
 	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	image, err := mutate.Append(base, mutate.Addendum{Layer: layer, MediaType: types.OCILayer,
-		History: v1.History{Created: v1.Time{Time: r.time}, CreatedBy: module + "/cmd/reviewer/release"}})
+		History: v1.History{Created: v1.Time{Time: r.time}, CreatedBy: module + "/cmd/dev/release"}})
 	if err != nil {
 		return nil, err
 	}

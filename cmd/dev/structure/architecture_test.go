@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -292,7 +291,7 @@ func walls() []wall {
 			"the one package that knows the stores of clouds; it carries bytes, and whatever is in them is another matter"},
 		{"cmd/reviewer/objects/s3server", []string{"github.com/johannesboyne/gofakes3", "github.com/johannesboyne/gofakes3/backend/s3mem"},
 			"a server for tests knows nothing of those who ask it"},
-		{"cmd/reviewer/archive", []string{"github.com/klauspost/compress/zstd"},
+		{"cmd/dev/archive", []string{"github.com/klauspost/compress/zstd"},
 			"makes sessions for measurements and is not shipped: it knows the form of a transcript and nothing that reads one"},
 		{"cmd/reviewer/spark", []string{"mvdan.cc/sh/v3/syntax"},
 			"Spark is started with files and a command line: what a shard is, and what is in a report, is the program's that runs there"},
@@ -309,19 +308,19 @@ func walls() []wall {
 			"tests of a policy rehearse: they see no log, no executor and no command line, and everything that tests a policy tests it so"},
 		{"cmd/reviewer/shipped", []string{"bundles", "bundles/mutate", "cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/sources", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring", "cmd/reviewer/wiring/wiringtest", "engine", "engine/act", "engine/audit", "engine/cases", "engine/classify", "engine/classify/classifytest", "engine/harness", "engine/history", "engine/mutant", "engine/review", "engine/simulate", "engine/sweep", "engine/transcript", "rego", "schemas", "github.com/santhosh-tekuri/jsonschema/v5", "go.yaml.in/yaml/v3"},
 			"what ships is a policy, whatever command it is asked through: the program itself is out of reach"},
-		{"cmd/reviewer/score", []string{
+		{"cmd/dev/score", []string{
 			"engine", "engine/history", "engine/review", "engine/harness", "engine/transcript", "engine/classify", "engine/simulate", "bundles", "cmd/reviewer/term", "cmd/reviewer/wiring",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3", "golang.org/x/term", "mvdan.cc/sh/v3/syntax"},
 			"measures for those who write rules and is not shipped: it rehearses, and sees no log and no executor"},
-		{"cmd/reviewer/figrows", []string{"go.yaml.in/yaml/v3"},
+		{"cmd/dev/figrows", []string{"go.yaml.in/yaml/v3"},
 			"makes rows for those who work on the policy and is not shipped: it knows the form of a row and nothing that reads one"},
-		{"cmd/reviewer/release", []string{"bundles/signing", "github.com/CycloneDX/cyclonedx-go", "github.com/google/go-containerregistry/pkg/v1/", "github.com/google/go-containerregistry/pkg/v1", "github.com/google/rpmpack", "golang.org/x/mod/semver"},
+		{"cmd/dev/release", []string{"bundles/signing", "github.com/CycloneDX/cyclonedx-go", "github.com/google/go-containerregistry/pkg/v1/", "github.com/google/go-containerregistry/pkg/v1", "github.com/google/rpmpack", "golang.org/x/mod/semver"},
 			"makes the files of a release and is not shipped: it runs the compiler and packs what that builds, and knows nothing of policies"},
-		{"cmd/reviewer/soak", []string{"engine", "engine/approval/code", "engine/approval/queue", "engine/audit", "engine/serve", "engine/serve/wire"},
+		{"cmd/dev/soak", []string{"engine", "engine/approval/code", "engine/approval/queue", "engine/audit", "engine/serve", "engine/serve/wire"},
 			"what it checks it asks of the programs, as an agent would; its people answer questions as commands do"},
-		{"cmd/reviewer/structure", []string{"golang.org/x/tools/go/packages"},
+		{"cmd/dev/structure", []string{"golang.org/x/tools/go/packages"},
 			"measures the code for those who work on it and is not shipped: it knows nothing of the program"},
-		{"cmd/reviewer/testrun", nil,
+		{"cmd/dev/testrun", nil,
 			"runs the tests for those who work on the code and is not shipped: it knows nothing of the program"},
 		{"cmd/reviewer/scripted", nil,
 			"a model that follows a script knows neither who asks it nor why"},
@@ -362,15 +361,15 @@ func bans() []ban {
 	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact", "cmd/reviewer/report"}, imports)
 	local := append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/harness/settings", "engine/audit", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas")
 	commands := []string{"cmd/reviewer", "cmd/reviewer/cli", "cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}
-	all := slices.Concat(local, commands, []string{"rego", "bundles", "bundles/active", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
+	all := slices.Concat(local, commands, []string{"rego", "bundles", "bundles/active", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/ship", "cmd/dev/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
 	return []ban{
 		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"no network in a decision or around it, and programs are started by cmd only"},
 		{slices.Concat(imports, changes, []string{"bundles", "bundles/signing", "bundles/trust", "bundles/releases", "bundles/active"}), []string{"net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"a policy is files: fetching one is another matter"},
-		{[]string{"cmd/reviewer/score"}, []string{"os/exec"}, false,
+		{[]string{"cmd/dev/score"}, []string{"os/exec"}, false,
 			"a corpus is dangerous commands: none of them may ever run"},
-		{append(commands, "rego", "bundles/sigstore", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/objects", "cmd/reviewer/spark", "cmd/reviewer/lint", "cmd/reviewer/wiring"), []string{"net", "net/http", "crypto/tls", "plugin"}, false,
+		{append(commands, "rego", "bundles/sigstore", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/dev/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/objects", "cmd/reviewer/spark", "cmd/reviewer/lint", "cmd/reviewer/wiring"), []string{"net", "net/http", "crypto/tls", "plugin"}, false,
 			"no command opens a connection but through ship and objects/cloud; OPA brings these packages along, with the built-ins that use them taken out"},
 		{[]string{"rego", "bundles", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/releases", "bundles/active", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
 			"programs are started by cmd only"},
@@ -392,31 +391,31 @@ func timeless() []string {
 
 // goPackage is what these tests read of `go list`.
 type goPackage struct {
-	ImportPath string
-	Imports    []string
-	Deps       []string
+	ImportPath, Doc string
+	Imports, Deps   []string
 }
 
 func goPackages(t *testing.T, goos string) map[string]goPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", "./...")
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
 	list := map[string]goPackage{}
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p goPackage
-		if err := d.Decode(&p); err == io.EOF {
-			return list
-		} else if err != nil {
-			t.Fatalf("read go list: %v", err)
+	for _, dir := range modules(root) {
+		cmd := exec.Command("go", "list", "-json=ImportPath,Doc,Imports,Deps", "./...")
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
+		cmd.Stderr = os.Stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("go list: %v", err)
 		}
-		list[strings.TrimPrefix(p.ImportPath, module+"/")] = p
+		for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+			var p goPackage
+			if err := d.Decode(&p); err != nil {
+				t.Fatalf("read go list: %v", err)
+			}
+			list[strings.TrimPrefix(p.ImportPath, module+"/")] = p
+		}
 	}
+	return list
 }
 
 func TestImports(t *testing.T) {

@@ -59,7 +59,7 @@ func (r *release) provenance(goVersion string) provenance {
 	p.Build.Internal = map[string]string{"go": goVersion, "flags": strings.Join(r.buildFlags(), " "),
 		"SOURCE_DATE_EPOCH": fmt.Sprint(r.time.Unix()), "uncommittedChanges": fmt.Sprint(r.modified)}
 	p.Build.From = []resource{{"git+" + website, map[string]string{"gitCommit": r.commit}}}
-	p.Run.Builder.ID = website + "/tree/main/cmd/reviewer/release"
+	p.Run.Builder.ID = website + "/tree/main/cmd/dev/release"
 	p.Run.Metadata = map[string]string{"startedOn": r.time.Format(time.RFC3339)}
 	return p
 }

@@ -15,7 +15,7 @@ import (
 // be read, and calls where the policy has no rows of tokens.
 func TestClassifiersMaskTokens(t *testing.T) {
 	made := 0
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}

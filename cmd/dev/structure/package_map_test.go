@@ -1,12 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -38,7 +35,7 @@ func TestPackageMap(t *testing.T) {
 		return
 	}
 	t.Error("the map of packages in docs/architecture.md is not what their comments say: " +
-		"run go test ./cmd/reviewer/structure -run TestPackageMap -update-packages")
+		"run in cmd/dev: go test ./structure -run TestPackageMap -update-packages")
 }
 
 // packageMap is the table, lowest packages first within each folder, as the walls
@@ -66,22 +63,11 @@ func packageMap(t *testing.T) string {
 // packageDocs are the first sentences of the packages' comments, without the words
 // that name the package.
 func packageDocs(t *testing.T) map[string]string {
-	cmd := exec.Command("go", "list", "-json=ImportPath,Doc", "./...")
-	cmd.Dir, cmd.Stderr = root, os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
 	named := regexp.MustCompile(`^(Package|Command) \w+ `)
 	docs := map[string]string{}
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p struct{ ImportPath, Doc string }
-		if err := d.Decode(&p); err == io.EOF {
-			return docs
-		} else if err != nil {
-			t.Fatalf("read go list: %v", err)
-		}
+	for name, p := range goPackages(t, "linux") {
 		text := strings.TrimSuffix(named.ReplaceAllString(p.Doc, ""), ".")
-		docs[strings.TrimPrefix(p.ImportPath, module+"/")] = strings.ReplaceAll(text, "|", `\|`)
+		docs[name] = strings.ReplaceAll(text, "|", `\|`)
 	}
+	return docs
 }

@@ -11,20 +11,37 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// load loads the packages of a module, without tests, as they are built for Linux without build tags.
+// modules returns the folders of the modules of a repository: its root, and those below cmd with a go.mod of their own.
+func modules(root string) []string {
+	files, _ := filepath.Glob(filepath.Join(root, "cmd", "*", "go.mod"))
+	dirs := []string{root}
+	for _, file := range files {
+		dirs = append(dirs, filepath.Dir(file))
+	}
+	return dirs
+}
+
+// load loads the packages of all modules, without tests, as they are built for Linux without build tags.
 func load(root string) ([]*packages.Package, error) {
-	loaded, err := packages.Load(&packages.Config{
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles |
-			packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo,
-		Dir: root,
-		Env: append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0"),
-	}, "./...")
-	for _, l := range loaded {
+	var all []*packages.Package
+	for _, dir := range modules(root) {
+		loaded, err := packages.Load(&packages.Config{
+			Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles |
+				packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo,
+			Dir: dir,
+			Env: append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0"),
+		}, "./...")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, loaded...)
+	}
+	for _, l := range all {
 		if len(l.Errors) > 0 {
 			return nil, fmt.Errorf("%s: %w", l.PkgPath, l.Errors[0])
 		}
 	}
-	return loaded, err
+	return all, nil
 }
 
 // components finds the largest strongly connected component of files in each package: a file refers to another one if it uses
