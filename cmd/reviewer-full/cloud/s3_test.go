@@ -1,5 +1,3 @@
-//go:build cloud
-
 package cloud
 
 import (
@@ -11,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer-full/s3server"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects/s3server"
 )
 
 func listed(t *testing.T, a *objects.Access, url string) []objects.Object {

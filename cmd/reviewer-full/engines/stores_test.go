@@ -1,4 +1,4 @@
-//go:build e2e && cloud && linux
+//go:build e2e && linux
 
 package engines
 
@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+	_ "github.com/agent-reviewer/reviewer/cmd/reviewer-full/cloud" // the stores
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
-	_ "github.com/agent-reviewer/reviewer/cmd/reviewer/objects/cloud" // the stores
 	"gocloud.dev/blob"
 )
 

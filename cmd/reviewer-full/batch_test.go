@@ -1,4 +1,4 @@
-package docs
+package main
 
 import (
 	"encoding/json"
@@ -17,7 +17,7 @@ import (
 
 func read(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("batch", name))
+	text, err := os.ReadFile(filepath.Join("../../docs/batch", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestSlurmScripts(t *testing.T) {
 		t.Skip("scripts of a Unix shell")
 	}
 	for _, name := range []string{"slurm-shard.sh", "slurm-merge.sh"} {
-		if out, err := exec.Command("sh", "-n", filepath.Join("batch", name)).CombinedOutput(); err != nil {
+		if out, err := exec.Command("sh", "-n", filepath.Join("../../docs/batch", name)).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 		for line := range strings.Lines(string(read(t, name))) {

@@ -1,5 +1,8 @@
-//go:build sigstore
-
+// Package sigstore verifies Sigstore bundles, with the library of Sigstore. It needs no network: whom to trust is in the
+// trusted root.
+//
+// Out of scope: what a signature permits (bundles/trust), the contents of the
+// statement, the places of files, and signing.
 package sigstore
 
 import (
@@ -15,14 +18,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/bundles/sigstore"
 	"github.com/sigstore/sigstore-go/pkg/bundle"
 	"github.com/sigstore/sigstore-go/pkg/root"
 	"github.com/sigstore/sigstore-go/pkg/verify"
 	"github.com/sigstore/sigstore/pkg/signature"
 )
-
-// Built reports whether this program contains the Sigstore library.
-const Built = true
 
 // version is the accepted version of bundles: older ones prove less.
 const version = "v0.3"
@@ -35,40 +36,40 @@ const inToto = "application/vnd.in-toto+json"
 // and the issuer, valid at a time that a log or a timestamp authority of the trusted
 // root confirms, and in its transparency log; it must be in a certificate log if the
 // root has any. It reads neither the clock nor the network.
-func Verify(archive, doc []byte, b TrustRoot) (Signed, error) {
+func Verify(archive, doc []byte, b sigstore.TrustRoot) (sigstore.Signed, error) {
 	signed, err := parse(doc)
 	if err != nil {
-		return Signed{}, err
+		return sigstore.Signed{}, err
 	}
 	if err := about(signed, archive); err != nil {
-		return Signed{}, err
+		return sigstore.Signed{}, err
 	}
-	by, err := b.how()
+	by, err := howTo(b)
 	if err != nil {
-		return Signed{}, err
+		return sigstore.Signed{}, err
 	}
 	v, err := verify.NewVerifier(by.material, by.demands...)
 	if err != nil {
-		return Signed{}, err
+		return sigstore.Signed{}, err
 	}
 	result, err := v.Verify(signed, verify.NewPolicy(verify.WithArtifact(bytes.NewReader(archive)), by.who))
 	if err != nil {
-		return Signed{}, err
+		return sigstore.Signed{}, err
 	}
-	return b.shown(signed, result)
+	return shown(b, signed, result)
 }
 
 // parse reads a bundle without trusting anything in it.
 func parse(doc []byte) (*bundle.Bundle, error) {
-	if len(doc) > MaxBundle {
-		return nil, fmt.Errorf("%w: it has %d bytes, at most %d", ErrMalformed, len(doc), MaxBundle)
+	if len(doc) > sigstore.MaxBundle {
+		return nil, fmt.Errorf("%w: it has %d bytes, at most %d", sigstore.ErrMalformed, len(doc), sigstore.MaxBundle)
 	}
 	b := &bundle.Bundle{}
 	if err := b.UnmarshalJSON(doc); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+		return nil, fmt.Errorf("%w: %w", sigstore.ErrMalformed, err)
 	}
 	if v, _ := b.Version(); v != version { // checked above
-		return nil, fmt.Errorf("%w of version %s: it is of %s; sign the archive again with a newer program", ErrMalformed, version, v)
+		return nil, fmt.Errorf("%w of version %s: it is of %s; sign the archive again with a newer program", sigstore.ErrMalformed, version, v)
 	}
 	return b, nil
 }
@@ -80,7 +81,7 @@ func about(b *bundle.Bundle, archive []byte) error {
 	said := b.GetMessageSignature().GetMessageDigest().GetDigest()
 	if e := b.GetDsseEnvelope(); e != nil {
 		if e.GetPayloadType() != inToto {
-			return fmt.Errorf("%w about an archive: its payload is of type %.100q; expected %q", ErrMalformed, e.GetPayloadType(), inToto)
+			return fmt.Errorf("%w about an archive: its payload is of type %.100q; expected %q", sigstore.ErrMalformed, e.GetPayloadType(), inToto)
 		}
 		var err error
 		if said, err = subject(e.GetPayload()); err != nil {
@@ -88,7 +89,7 @@ func about(b *bundle.Bundle, archive []byte) error {
 		}
 	}
 	if !bytes.Equal(said, sum[:]) {
-		return fmt.Errorf("%w: the SHA-256 is %x, and the bundle is of %x", ErrOther, sum, said)
+		return fmt.Errorf("%w: the SHA-256 is %x, and the bundle is of %x", sigstore.ErrOther, sum, said)
 	}
 	return nil
 }
@@ -102,14 +103,14 @@ func subject(statement []byte) ([]byte, error) {
 		} `json:"subject"`
 	}
 	if err := json.Unmarshal(statement, &doc); err != nil {
-		return nil, fmt.Errorf("%w: its statement cannot be read: %w", ErrMalformed, err)
+		return nil, fmt.Errorf("%w: its statement cannot be read: %w", sigstore.ErrMalformed, err)
 	}
 	if len(doc.Subject) != 1 {
-		return nil, fmt.Errorf("%w of one archive: its statement has %d subjects", ErrMalformed, len(doc.Subject))
+		return nil, fmt.Errorf("%w of one archive: its statement has %d subjects", sigstore.ErrMalformed, len(doc.Subject))
 	}
 	sum, err := hex.DecodeString(doc.Subject[0].Digest["sha256"])
 	if err != nil {
-		return nil, fmt.Errorf("%w: its subject has no SHA-256 that can be read: %w", ErrMalformed, err)
+		return nil, fmt.Errorf("%w: its subject has no SHA-256 that can be read: %w", sigstore.ErrMalformed, err)
 	}
 	return sum, nil
 }
@@ -121,21 +122,21 @@ type how struct {
 	who      verify.PolicyOption
 }
 
-func (b TrustRoot) how() (how, error) {
+func howTo(b sigstore.TrustRoot) (how, error) {
 	h := how{demands: []verify.VerifierOption{verify.WithoutStatementPredicate()}}
-	if err := b.signer(&h); err != nil {
+	if err := signer(b, &h); err != nil {
 		return h, err
 	}
 	if b.Root == nil {
 		h.demands = append(h.demands, verify.WithNoObserverTimestamps())
 		return h, nil
 	}
-	if len(b.Root) > MaxRoot {
-		return h, fmt.Errorf("%w: it has %d bytes, at most %d", ErrRoot, len(b.Root), MaxRoot)
+	if len(b.Root) > sigstore.MaxRoot {
+		return h, fmt.Errorf("%w: it has %d bytes, at most %d", sigstore.ErrRoot, len(b.Root), sigstore.MaxRoot)
 	}
 	trusted, err := root.NewTrustedRootFromJSON(b.Root)
 	if err != nil {
-		return h, fmt.Errorf("%w: %w", ErrRoot, err)
+		return h, fmt.Errorf("%w: %w", sigstore.ErrRoot, err)
 	}
 	h.material = append(h.material, trusted)
 	h.demands = append(h.demands, verify.WithTransparencyLog(1), verify.WithObserverTimestamps(1))
@@ -146,10 +147,10 @@ func (b TrustRoot) how() (how, error) {
 }
 
 // signer returns the option for the identity, or for the key.
-func (b TrustRoot) signer(h *how) error {
+func signer(b sigstore.TrustRoot, h *how) error {
 	if b.Key == "" {
 		if b.Root == nil {
-			return fmt.Errorf("%w: a certificate can only be verified with one", ErrRoot)
+			return fmt.Errorf("%w: a certificate can only be verified with one", sigstore.ErrRoot)
 		}
 		id, err := verify.NewShortCertificateIdentity(b.Issuer, "", b.Identity, "")
 		h.who = verify.WithCertificateIdentity(id)
@@ -179,8 +180,8 @@ func publicKey(text string) (crypto.PublicKey, error) {
 }
 
 // shown returns the verified contents of a bundle.
-func (b TrustRoot) shown(signed *bundle.Bundle, result *verify.VerificationResult) (Signed, error) {
-	s := Signed{Statement: signed.GetDsseEnvelope().GetPayload()}
+func shown(b sigstore.TrustRoot, signed *bundle.Bundle, result *verify.VerificationResult) (sigstore.Signed, error) {
+	s := sigstore.Signed{Statement: signed.GetDsseEnvelope().GetPayload()}
 	for _, t := range result.VerifiedTimestamps {
 		if at := t.Timestamp.UnixMilli(); s.At == 0 || at < s.At {
 			s.At = at
@@ -189,14 +190,14 @@ func (b TrustRoot) shown(signed *bundle.Bundle, result *verify.VerificationResul
 	if b.Key != "" {
 		key, err := publicKey(b.Key)
 		if err != nil {
-			return Signed{}, err
+			return sigstore.Signed{}, err
 		}
 		s.KeyID, err = keyID(key)
 		return s, err
 	}
 	content, err := signed.VerificationContent()
 	if err != nil || content.Certificate() == nil || result.VerifiedIdentity == nil {
-		return Signed{}, errors.Join(errors.New("no certificate was verified"), err)
+		return sigstore.Signed{}, errors.Join(errors.New("no certificate was verified"), err)
 	}
 	s.By = strings.Join([]string{result.Signature.Certificate.SubjectAlternativeName, "of", result.Signature.Certificate.Issuer}, " ")
 	s.KeyID, err = keyID(content.Certificate().PublicKey)

@@ -1,4 +1,4 @@
-//go:build e2e && cloud && linux
+//go:build e2e && linux
 
 package engines
 

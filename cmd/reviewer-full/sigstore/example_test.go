@@ -1,5 +1,3 @@
-//go:build sigstore
-
 package sigstore
 
 import (
@@ -9,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/agent-reviewer/reviewer/bundles/sigstore"
 )
 
 var update = flag.Bool("update", false, "sign the examples again")
@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "sign the examples again")
 // examples is what scripts verify. The archive and the statement there are those
 // of `reviewer policy build` and `policy sign`; a Sigstore that ended with the
 // test signed them. They hold forever, since no clock is read.
-const examples = "../../testdata/sigstore"
+const examples = "../../../testdata/sigstore"
 
 func example(t *testing.T, name string) []byte {
 	t.Helper()
@@ -51,7 +51,7 @@ func TestExamples(t *testing.T) {
 		writeExamples(t)
 	}
 	archive := example(t, "acme.tar.gz")
-	for name, b := range map[string]TrustRoot{
+	for name, b := range map[string]sigstore.TrustRoot{
 		"acme.sigstore.json":       {Root: example(t, "trusted_root.json"), Identity: identity, Issuer: issuer},
 		"acme.signed-release.json": {Root: example(t, "trusted_root.json"), Identity: identity, Issuer: issuer},
 		"acme.signed-by-key.json":  {Key: string(example(t, "acme.pub"))},

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/await"
 )
 
-const root = "../../../.."
+const root = "../../.."
 
 // stage is what every test starts from.
 type stage struct {
@@ -50,7 +50,7 @@ func prepare(dir string) error {
 	shared = stage{program: os.Getenv("REVIEWER"), archive: filepath.Join(dir, "archive"), policy: filepath.Join(dir, "policy"), manifest: filepath.Join(dir, "manifest.json")}
 	if shared.program == "" {
 		shared.program = filepath.Join(dir, "reviewer")
-		if err := run(root, "go", "build", "-tags", "cloud", "-o", shared.program, "./cmd/reviewer"); err != nil {
+		if err := run(root, "go", "build", "-C", "cmd/reviewer-full", "-o", shared.program, "."); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects/s3server"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer-full/s3server"
 )
 
 // uploaded is a server with the archive, and the keys.

@@ -1,5 +1,3 @@
-//go:build cloud
-
 package cloud
 
 import (

@@ -1,5 +1,3 @@
-//go:build sigstore
-
 package sigstore
 
 import (
@@ -24,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/bundles/sigstore"
 	protobundle "github.com/sigstore/protobuf-specs/gen/pb-go/bundle/v1"
 	protocommon "github.com/sigstore/protobuf-specs/gen/pb-go/common/v1"
 	protodsse "github.com/sigstore/protobuf-specs/gen/pb-go/dsse"
@@ -98,8 +97,8 @@ func withIDs(t *testing.T, logs map[string]*root.TransparencyLog) map[string]*ro
 	return logs
 }
 
-func (w world) believed() TrustRoot {
-	return TrustRoot{Root: w.root, Identity: identity, Issuer: issuer}
+func (w world) believed() sigstore.TrustRoot {
+	return sigstore.TrustRoot{Root: w.root, Identity: identity, Issuer: issuer}
 }
 
 // message is a bundle of the signature of an archive's bytes, made and logged
@@ -258,44 +257,44 @@ func TestRefused(t *testing.T) {
 	soon := time.Now().Add(5 * time.Minute)
 	for _, test := range []struct {
 		name    string
-		change  func(*protobundle.Bundle, *TrustRoot)
+		change  func(*protobundle.Bundle, *sigstore.TrustRoot)
 		archive []byte
 		is      error
 		says    string
 	}{
-		{name: "another identity", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Identity = "mallory@acme.example" }, says: "mallory"},
-		{name: "the beginning of an identity", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Identity = "release@acme" }, says: "SAN"},
-		{name: "an identity that matches as a pattern", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Identity = ".*" }, says: "SAN"},
-		{name: "no identity", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Identity = "" }, says: "must be subject"},
-		{name: "another issuer", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Issuer = "https://issuer.mallory.example" }, says: "issuer"},
-		{name: "no issuer", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Issuer = "" }, says: "Issuer"},
-		{name: "another archive", archive: []byte("a policy, paCked"), is: ErrOther},
-		{name: "another trusted root", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Root = other.root }, says: "log"},
-		{name: "no trusted root", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Root = nil }, is: ErrRoot},
-		{name: "a trusted root that cannot be read", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Root = []byte("{}") }, is: ErrRoot},
-		{name: "a trusted root that is too big", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Root = padded(b.Root, MaxRoot) }, is: ErrRoot},
-		{name: "no log entry", change: func(b *protobundle.Bundle, _ *TrustRoot) { b.VerificationMaterial.TlogEntries = nil }, says: "log"},
-		{name: "no proof that it is in the log", change: func(b *protobundle.Bundle, _ *TrustRoot) { entry(b).InclusionProof = nil }, says: "inclusion proof"},
-		{name: "one entry of the log twice", change: func(b *protobundle.Bundle, _ *TrustRoot) {
+		{name: "another identity", change: func(_ *protobundle.Bundle, b *sigstore.TrustRoot) { b.Identity = "mallory@acme.example" }, says: "mallory"},
+		{name: "the beginning of an identity", change: func(_ *protobundle.Bundle, b *sigstore.TrustRoot) { b.Identity = "release@acme" }, says: "SAN"},
+		{name: "an identity that matches as a pattern", change: func(_ *protobundle.Bundle, b *sigstore.TrustRoot) { b.Identity = ".*" }, says: "SAN"},
+		{name: "no identity", change: func(_ *protobundle.Bundle, b *sigstore.TrustRoot) { b.Identity = "" }, says: "must be subject"},
+		{name: "another issuer", change: func(_ *protobundle.Bundle, b *sigstore.TrustRoot) { b.Issuer = "https://issuer.mallory.example" }, says: "issuer"},
+		{name: "no issuer", change: func(_ *protobundle.Bundle, b *sigstore.TrustRoot) { b.Issuer = "" }, says: "Issuer"},
+		{name: "another archive", archive: []byte("a policy, paCked"), is: sigstore.ErrOther},
+		{name: "another trusted root", change: func(_ *protobundle.Bundle, b *sigstore.TrustRoot) { b.Root = other.root }, says: "log"},
+		{name: "no trusted root", change: func(_ *protobundle.Bundle, b *sigstore.TrustRoot) { b.Root = nil }, is: sigstore.ErrRoot},
+		{name: "a trusted root that cannot be read", change: func(_ *protobundle.Bundle, b *sigstore.TrustRoot) { b.Root = []byte("{}") }, is: sigstore.ErrRoot},
+		{name: "a trusted root that is too big", change: func(_ *protobundle.Bundle, b *sigstore.TrustRoot) { b.Root = padded(b.Root, sigstore.MaxRoot) }, is: sigstore.ErrRoot},
+		{name: "no log entry", change: func(b *protobundle.Bundle, _ *sigstore.TrustRoot) { b.VerificationMaterial.TlogEntries = nil }, says: "log"},
+		{name: "no proof that it is in the log", change: func(b *protobundle.Bundle, _ *sigstore.TrustRoot) { entry(b).InclusionProof = nil }, says: "inclusion proof"},
+		{name: "one entry of the log twice", change: func(b *protobundle.Bundle, _ *sigstore.TrustRoot) {
 			b.VerificationMaterial.TlogEntries = append(b.VerificationMaterial.TlogEntries, entry(b))
 		}, says: "duplicate"},
-		{name: "an older form", change: func(b *protobundle.Bundle, _ *TrustRoot) {
+		{name: "an older form", change: func(b *protobundle.Bundle, _ *sigstore.TrustRoot) {
 			b.MediaType = "application/vnd.dev.sigstore.bundle+json;version=0.2"
-		}, is: ErrMalformed},
-		{name: "a newer form", change: func(b *protobundle.Bundle, _ *TrustRoot) {
+		}, is: sigstore.ErrMalformed},
+		{name: "a newer form", change: func(b *protobundle.Bundle, _ *sigstore.TrustRoot) {
 			b.MediaType = "application/vnd.dev.sigstore.bundle.v0.4+json"
-		}, is: ErrMalformed},
-		{name: "no certificate", change: func(b *protobundle.Bundle, _ *TrustRoot) { b.VerificationMaterial.Content = nil }, is: ErrMalformed},
-		{name: "a key in place of the certificate", change: func(b *protobundle.Bundle, _ *TrustRoot) {
+		}, is: sigstore.ErrMalformed},
+		{name: "no certificate", change: func(b *protobundle.Bundle, _ *sigstore.TrustRoot) { b.VerificationMaterial.Content = nil }, is: sigstore.ErrMalformed},
+		{name: "a key in place of the certificate", change: func(b *protobundle.Bundle, _ *sigstore.TrustRoot) {
 			b.VerificationMaterial.Content = &protobundle.VerificationMaterial_PublicKey{PublicKey: &protocommon.PublicKeyIdentifier{Hint: "mine"}}
 		}, says: "certificate"},
-		{name: "the certificate of another world", change: func(b *protobundle.Bundle, _ *TrustRoot) {
+		{name: "the certificate of another world", change: func(b *protobundle.Bundle, _ *sigstore.TrustRoot) {
 			b.VerificationMaterial.Content = other.message(t, archive, soon).VerificationMaterial.Content
 		}, says: "certificate"},
-		{name: "the log's time after the certificate", change: func(b *protobundle.Bundle, _ *TrustRoot) {
+		{name: "the log's time after the certificate", change: func(b *protobundle.Bundle, _ *sigstore.TrustRoot) {
 			*b = *w.message(t, archive, time.Now().Add(30*time.Minute))
 		}, says: "certificate"},
-		{name: "nobody's time", change: func(b *protobundle.Bundle, _ *TrustRoot) {
+		{name: "nobody's time", change: func(b *protobundle.Bundle, _ *sigstore.TrustRoot) {
 			b.VerificationMaterial.TimestampVerificationData, entry(b).InclusionPromise = nil, nil
 		}, says: "timestamp"},
 	} {
@@ -326,12 +325,12 @@ func padded(doc []byte, most int) []byte {
 
 func TestBundleTooBig(t *testing.T) {
 	w := newWorld(t, false)
-	doc := padded(encoded(t, w.message(t, archive, time.Now().Add(5*time.Minute))), MaxBundle)
-	if _, err := Verify(archive, doc, w.believed()); !errors.Is(err, ErrMalformed) {
+	doc := padded(encoded(t, w.message(t, archive, time.Now().Add(5*time.Minute))), sigstore.MaxBundle)
+	if _, err := Verify(archive, doc, w.believed()); !errors.Is(err, sigstore.ErrMalformed) {
 		t.Errorf("%d bytes: %v", len(doc), err)
 	}
-	if _, err := Verify(archive, doc[:MaxBundle], w.believed()); err != nil {
-		t.Errorf("%d bytes: %v", MaxBundle, err)
+	if _, err := Verify(archive, doc[:sigstore.MaxBundle], w.believed()); err != nil {
+		t.Errorf("%d bytes: %v", sigstore.MaxBundle, err)
 	}
 }
 
@@ -389,11 +388,11 @@ func TestStatements(t *testing.T) {
 		statement string
 		is        error
 	}{
-		"another archive": {string(statement([]byte("other"))), ErrOther},
-		"two archives":    {two, ErrMalformed},
-		"no archive":      {`{"_type":"https://in-toto.io/Statement/v1","predicateType":"https://slsa.dev/provenance/v1","predicate":{}}`, ErrMalformed},
-		"no digest":       {`{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"x"}],"predicateType":"https://slsa.dev/provenance/v1","predicate":{}}`, ErrOther},
-		"no statement":    {`[]`, ErrMalformed},
+		"another archive": {string(statement([]byte("other"))), sigstore.ErrOther},
+		"two archives":    {two, sigstore.ErrMalformed},
+		"no archive":      {`{"_type":"https://in-toto.io/Statement/v1","predicateType":"https://slsa.dev/provenance/v1","predicate":{}}`, sigstore.ErrMalformed},
+		"no digest":       {`{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"x"}],"predicateType":"https://slsa.dev/provenance/v1","predicate":{}}`, sigstore.ErrOther},
+		"no statement":    {`[]`, sigstore.ErrMalformed},
 	} {
 		if _, err := Verify(archive, encoded(t, w.envelope(t, []byte(test.statement))), w.believed()); !errors.Is(err, test.is) {
 			t.Errorf("%s: got %v, want %v", name, err, test.is)
@@ -401,7 +400,7 @@ func TestStatements(t *testing.T) {
 	}
 	b := w.envelope(t, statement(archive))
 	b.GetDsseEnvelope().PayloadType = "text/plain"
-	if _, err := Verify(archive, encoded(t, b), w.believed()); !errors.Is(err, ErrMalformed) {
+	if _, err := Verify(archive, encoded(t, b), w.believed()); !errors.Is(err, sigstore.ErrMalformed) {
 		t.Errorf("a payload of another type: %v", err)
 	}
 }
@@ -436,20 +435,20 @@ func TestKey(t *testing.T) {
 	b, key := keyed(t, archive)
 	_, other := keyed(t, archive)
 	doc := encoded(t, b)
-	if got, err := Verify(archive, doc, TrustRoot{Key: key}); err != nil || got.By != "" || len(got.KeyID) != 64 || got.At != 0 {
+	if got, err := Verify(archive, doc, sigstore.TrustRoot{Key: key}); err != nil || got.By != "" || len(got.KeyID) != 64 || got.At != 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	certified := encoded(t, w.message(t, archive, time.Now().Add(5*time.Minute)))
 	for name, test := range map[string]struct {
 		archive, doc []byte
-		b            TrustRoot
+		b            sigstore.TrustRoot
 	}{
-		"another key":                  {archive, doc, TrustRoot{Key: other}},
-		"another archive":              {[]byte("other"), doc, TrustRoot{Key: key}},
-		"no key":                       {archive, doc, TrustRoot{Key: "x"}},
-		"a root, and no log entry":     {archive, doc, TrustRoot{Key: key, Root: w.root}},
-		"a certificate":                {archive, certified, TrustRoot{Key: key, Root: w.root}},
-		"a certificate without a root": {archive, certified, TrustRoot{Key: key}},
+		"another key":                  {archive, doc, sigstore.TrustRoot{Key: other}},
+		"another archive":              {[]byte("other"), doc, sigstore.TrustRoot{Key: key}},
+		"no key":                       {archive, doc, sigstore.TrustRoot{Key: "x"}},
+		"a root, and no log entry":     {archive, doc, sigstore.TrustRoot{Key: key, Root: w.root}},
+		"a certificate":                {archive, certified, sigstore.TrustRoot{Key: key, Root: w.root}},
+		"a certificate without a root": {archive, certified, sigstore.TrustRoot{Key: key}},
 	} {
 		if got, err := Verify(test.archive, test.doc, test.b); err == nil {
 			t.Errorf("%s: it holds: %+v", name, got)
@@ -470,7 +469,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add([]byte(`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","verificationMaterial":{"publicKey":{}},"messageSignature":{}}`))
 	other := []byte("what nobody signed")
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		if got, err := Verify(other, doc, TrustRoot{Key: key}); err == nil {
+		if got, err := Verify(other, doc, sigstore.TrustRoot{Key: key}); err == nil {
 			t.Errorf("it holds: %+v", got)
 		}
 	})
