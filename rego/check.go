@@ -225,7 +225,7 @@ func (c *checker) rounds(modules map[string]*ast.Module, compiler func() *ast.Co
 		}
 		next := maps.Clone(modules)
 		for _, e := range simplest(try.Errors) {
-			if round == 0 || !follows(e) {
+			if round == 0 || !(strings.HasSuffix(e.Message, " unused") && strings.HasPrefix(e.Message, "import ")) {
 				c.compileError(e)
 			}
 			takeOut(next, e)
@@ -234,11 +234,6 @@ func (c *checker) rounds(modules map[string]*ast.Module, compiler func() *ast.Co
 			modules = nil
 		}
 	}
-}
-
-// follows reports whether an error may be caused by a removed rule.
-func follows(e *ast.Error) bool {
-	return strings.HasSuffix(e.Message, " unused") && strings.HasPrefix(e.Message, "import ")
 }
 
 // takeOut removes the rule or import with an error, or the module if it is in neither.

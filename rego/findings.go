@@ -56,7 +56,7 @@ func complete(name string, m *ast.Module) {
 	var rules []*ast.Rule
 	for _, r := range m.Rules {
 		rules = append(rules, r)
-		if f := findingOf(r, layer); f != nil && f.incomplete() {
+		if f := findingOf(r, layer); f != nil && len(f.texts)+len(partsRead(ast.NewTerm(f.made))) > 0 {
 			rules = append(rules, f.fallback())
 		}
 	}
@@ -201,11 +201,6 @@ func preparation(t *ast.Term) bool {
 		v.Foreach(func(k, item *ast.Term) { see(k); see(item) })
 	}
 	return all
-}
-
-// incomplete reports whether a part of the finding may have no value.
-func (f *findingHead) incomplete() bool {
-	return len(f.texts)+len(partsRead(ast.NewTerm(f.made))) > 0
 }
 
 // partsRead lists the fields and the rules that a term reads, and the functions of the policy that it

@@ -1,13 +1,10 @@
-// Package sigstore verifies Sigstore bundles: that an identity or a key signed an
-// archive, as shown by the certificate, transparency log entry and timestamps in the
-// bundle. It needs no network: whom to trust is in the trusted root.
+// Package sigstore defines what is asked about a Sigstore bundle, and the answer: that an identity or a key signed an
+// archive, as shown by the certificate, transparency log entry and timestamps in the bundle.
 //
-// The library makes the program one seventh larger and nearly doubles its startup
-// time, for every call of the hook. So it is only included with the build tag
-// sigstore; without it, Verify returns ErrNotBuilt.
+// The library that verifies bundles makes the program one seventh larger and nearly doubles its startup
+// time, for every call of the hook. So only the program reviewer-full has it.
 //
-// Out of scope: what a signature permits (bundles/trust), the contents of the
-// statement, the places of files, and signing.
+// Out of scope: the verification itself (cmd/reviewer-full/sigstore).
 package sigstore
 
 import "errors"
@@ -26,9 +23,11 @@ var (
 	ErrRoot      = errors.New("no trusted root") // the trusted root or key cannot be used; the bundle may be valid
 )
 
-// ErrNotBuilt is the error of Verify in a program without the library.
-var ErrNotBuilt = errors.New("this reviewer was built without Sigstore; build one that has it with `go build " +
-	"-tags sigstore ./cmd/reviewer`, or `go install -tags sigstore github.com/agent-reviewer/reviewer/cmd/reviewer@VERSION`")
+// ErrNotBuilt is the error of a program without the library.
+var ErrNotBuilt = errors.New("this program was built without Sigstore; use reviewer-full, which `make full` builds")
+
+// Verify returns who signed an archive, as shown by a bundle.
+type Verify func(archive, bundle []byte, b TrustRoot) (Signed, error)
 
 // TrustRoot is the trusted signer: an identity or a key.
 type TrustRoot struct {

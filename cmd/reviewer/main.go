@@ -89,25 +89,12 @@ func commandsFor(a *cli.App, args []string) *cobra.Command {
 
 // bareCommand is the program without commands.
 func bareCommand(a *cli.App) *cobra.Command {
-	root := &cobra.Command{
-		Use:           "reviewer",
-		Short:         "Policy for coding agents",
-		Long:          "reviewer reviews each tool call of a coding agent before and after it runs,\ndecides according to policy as code, and records every decision so that it can be reproduced.\n\n" + cli.ExitHelp() + " See docs/output.md.",
-		Example:       "  reviewer install claude-code --enforcement observe\n  reviewer doctor\n  reviewer session list",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
-	root.SetFlagErrorFunc(cli.FlagError)
-	root.Version = cli.BuildVersion()
-	root.SetVersionTemplate("reviewer {{.Version}}\n")
-	root.SetIn(a.Stdin)
-	root.SetOut(a.Stdout)
-	root.SetErr(a.Stderr)
-	root.PersistentFlags().StringVar(&a.Home, "home", "",
-		"state directory (default $REVIEWER_HOME, else reviewer in the XDG state directory)")
-	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false,
-		"print only errors; output files, documents and the exit code are unaffected")
-	return root
+	return a.Program(&cobra.Command{
+		Use:     "reviewer",
+		Short:   "Policy for coding agents",
+		Long:    "reviewer reviews each tool call of a coding agent before and after it runs,\ndecides according to policy as code, and records every decision so that it can be reproduced.\n\n" + cli.ExitHelp() + " See docs/output.md.",
+		Example: "  reviewer install claude-code --enforcement observe\n  reviewer doctor\n  reviewer session list",
+	})
 }
 
 func rootCommand(a *cli.App) *cobra.Command {

@@ -22,9 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agent-reviewer/reviewer/bundles/sigstore"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects/cloud"
 	"github.com/agent-reviewer/reviewer/engine/approval/code"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/caller"
@@ -171,8 +169,7 @@ func fillIn(work string) error {
 
 // condition knows [root], [mount]: a disk can be mounted, [network]: a network of its
 // own can be set up, [links]: the system makes
-// symbolic links (wine reports that it did, and makes none), [sigstore] and [cloud]: built
-// with that tag, and [person]: no agent started these tests, so that what only a
+// symbolic links (wine reports that it did, and makes none), and [person]: no agent started these tests, so that what only a
 // person may do can be done.
 func condition(name string) (bool, error) {
 	here.Lock()
@@ -188,10 +185,6 @@ func condition(name string) (bool, error) {
 		return len(sandbox.Probe().Missing()) == 0, nil
 	case "network":
 		return exec.Command("unshare", "-rn", "ip", "link", "set", "lo", "up").Run() == nil, nil
-	case "sigstore":
-		return sigstore.Built, nil
-	case "cloud":
-		return cloud.Built, nil
 	case "person":
 		var agents []string
 		for _, h := range harness.Harnesses() {

@@ -225,7 +225,7 @@ func listTrash(a *cli.App, w io.Writer, t *trashing, bin *trash.Bin) error {
 	}
 	fmt.Fprintf(w, "%s %s %10s  %s\n", term.Pad("ID", 18), term.Pad("MOVED", 19), "SIZE", "FROM")
 	for _, e := range list {
-		fmt.Fprintf(w, "%s %s %10s  %s\n", term.Pad(e.ID, 18), term.Clock(e.T), size(e.Size), printable(e.Path)+mark(e))
+		fmt.Fprintf(w, "%s %s %10s  %s\n", term.Pad(e.ID, 18), term.Clock(e.T), term.Size(e.Size), printable(e.Path)+mark(e))
 	}
 	return nil
 }
@@ -233,19 +233,6 @@ func listTrash(a *cli.App, w io.Writer, t *trashing, bin *trash.Bin) error {
 // mark is how ls -F marks what is not a file.
 func mark(e trash.Entry) string {
 	return map[string]string{"folder": "/", "link": "@", "other": "="}[e.Kind]
-}
-
-// size formats a number of bytes for a table.
-func size(n int64) string {
-	const units = "KMGTPE"
-	if n < 1024 {
-		return strconv.FormatInt(n, 10)
-	}
-	f, unit := float64(n)/1024, 0
-	for f >= 1024 {
-		f, unit = f/1024, unit+1
-	}
-	return strconv.FormatFloat(f, 'f', 1, 64) + units[unit:unit+1]
 }
 
 // emptyTrash permanently deletes the trash: a person decides this, and the ledger
@@ -264,7 +251,7 @@ func emptyTrash(ctx context.Context, a *cli.App, t *trashing, bin *trash.Bin) er
 		return err
 	}
 	choice, err := signed.Choice(engine.ControlPurge, fmt.Sprintf("empty the trash %s: %s, %s bytes", bin.Dir,
-		engine.Counted(len(list), "entry", "entries"), size(bytes)), emptying{"empty the trash", bin.Dir, list, rest})
+		engine.Counted(len(list), "entry", "entries"), term.Size(bytes)), emptying{"empty the trash", bin.Dir, list, rest})
 	if err != nil {
 		return err
 	}
@@ -282,7 +269,7 @@ func emptyTrash(ctx context.Context, a *cli.App, t *trashing, bin *trash.Bin) er
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("empty the trash: %w", err)
 	}
-	fmt.Fprintf(a.Stdout, "%s permanently deleted, %s bytes\n", term.Counted(len(list), "entry", "entries"), size(bytes))
+	fmt.Fprintf(a.Stdout, "%s permanently deleted, %s bytes\n", term.Counted(len(list), "entry", "entries"), term.Size(bytes))
 	return store.Note(ctx, engine.Note{What: "trash_emptied", Detail: fmt.Sprintf("%s, %d bytes, by %s",
 		engine.Counted(len(list), "entry", "entries"), bytes, who)})
 }

@@ -51,18 +51,11 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *handling) (eng
 	return r.first(ctx, t, h)
 }
 
-// readsUsage reports whether tokens are counted at a phase: one at which the agent can
-// be told about them, or one that ends what they are counted for. What was written before other events
-// counts at the next of these, so that a limit that it reaches is not passed over in silence.
-func readsUsage(p engine.Phase) bool {
-	return p == engine.PhasePre || p == engine.PhasePost || p == engine.PhasePrompt
-}
-
 // first answers an event that was not answered before.
 func (r *Reviewer) first(ctx context.Context, t history.Tail, h *handling) (engine.Answer, error) {
 	var args json.RawMessage
 	h.rec.ClampTime(t.History.T)
-	if r.Agent.Usage != nil && readsUsage(h.event.Phase) {
+	if r.Agent.Usage != nil && (h.event.Phase == engine.PhasePre || h.event.Phase == engine.PhasePost || h.event.Phase == engine.PhasePrompt) {
 		h.rec.Event.Usage = r.Agent.Usage(h.event, t.History.Usage)
 	}
 	if err := r.takeOver(t, h); err != nil {

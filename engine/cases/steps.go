@@ -33,9 +33,6 @@ type Step struct {
 // session is the id of the session in cases.
 const session = "case"
 
-// otherSession is the id of a session of another agent.
-func otherSession(agent string) string { return "other-" + agent }
-
 // Harness is the agent that cases simulate, unless they name another.
 const Harness = "claude-code"
 
@@ -102,7 +99,7 @@ func (t *converter) event(number int, e Event) error {
 // in sets the session of a step.
 func (s *Step) in(e Event) {
 	if e.Other != "" {
-		s.Event.Harness, s.Event.Session = e.Other, otherSession(e.Other)
+		s.Event.Harness, s.Event.Session = e.Other, "other-"+e.Other
 	}
 }
 

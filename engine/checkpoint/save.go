@@ -87,9 +87,6 @@ func (r *Request) targets() []string {
 	return list
 }
 
-// saves reports whether a path is a target of its own.
-func (r *Request) saves(p string) bool { return slices.Contains(r.targets(), p) }
-
 // plan finds the contents that a save has to store.
 func (s *Store) plan(r *Request, w *scanner) (*saving, error) {
 	if r.Save == nil {

@@ -130,7 +130,7 @@ func (s *Store) look(ctx context.Context, r Request, head *Checkpoint, before tr
 	within := wholeFolders(before, append(r.whole(), r.Within...))
 	w.wholly = wholeFolders(before, r.whole())
 	for _, p := range append(before.away(), r.First...) {
-		if belowAny(p, within) || !outside(p) && !r.saves(p) {
+		if belowAny(p, within) || !outside(p) && !slices.Contains(r.targets(), p) {
 			continue
 		}
 		if err := w.add(p); err != nil {

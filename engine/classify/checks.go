@@ -35,16 +35,12 @@ func (k checker) in(list, word string) bool {
 	return slices.Contains(k.set.Words("checks."+list), word)
 }
 
-func (k checker) anyIn(list string, words []string) bool {
-	return abstract.AnyOf(words, k.set.Words("checks."+list)...)
-}
-
 func (k checker) command(c engine.Command) bool {
 	words := lowerAll(slices.Concat(c.Sub, c.Operands))
 	name := strings.TrimSuffix(mask.Lower(c.Name), ".exe")
 	all := slices.Concat(words, lowerAll(c.Flags))
 	switch {
-	case k.anyIn("idle", all):
+	case abstract.AnyOf(all, k.set.Words("checks.idle")...):
 		return false
 	case k.program(name, all), k.in("runners", name) && k.scripts(words), k.script(name, false):
 		return true

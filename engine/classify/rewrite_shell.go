@@ -174,7 +174,7 @@ func (s *site) replaceArg(i int, text string) error {
 	if i < 0 || i >= len(s.words) {
 		return s.noWord(i)
 	}
-	if i == 0 && multicall(s.host) {
+	if i == 0 && (s.host == "busybox" || s.host == "toybox") {
 		return fmt.Errorf("%s of %s cannot be replaced: %s runs only its own programs", s.name, s.host, s.host)
 	}
 	if err := s.sure(s.words[i]); err != nil {
@@ -187,9 +187,6 @@ func (s *site) replaceArg(i int, text string) error {
 	e.set, e.text = true, text
 	return nil
 }
-
-// multicall reports whether a wrapper is a multi-call program such as busybox.
-func multicall(name string) bool { return name == "busybox" || name == "toybox" }
 
 func (s *site) noWord(i int) error {
 	return fmt.Errorf("%s has no word %d: it has %s without flags, counted from 0", s.name, i, engine.Counted(len(s.words), "word", "words"))

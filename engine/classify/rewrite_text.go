@@ -43,7 +43,7 @@ func (d *draft) spans() ([]replacement, error) {
 	var list []replacement
 	for call, edits := range d.edits {
 		for i, e := range edits {
-			start, end := extent(call.Args[i])
+			start, end := int(call.Args[i].Pos().Offset()), int(call.Args[i].End().Offset())
 			list = append(list, e.spans(d.src, start, end)...)
 		}
 	}
@@ -55,8 +55,6 @@ func (d *draft) spans() ([]replacement, error) {
 	}
 	return list, nil
 }
-
-func extent(w *syntax.Word) (start, end int) { return int(w.Pos().Offset()), int(w.End().Offset()) }
 
 func (e wordEdit) spans(src string, start, end int) []replacement {
 	var list []replacement

@@ -222,7 +222,7 @@ func gather(list []engine.Effect, form func(engine.Effect) engine.Effect) []engi
 		}
 		if !done[g] {
 			done[g] = true
-			if g.Command = -1; sameTarget(g, e) {
+			if g.Command = -1; g.Target == e.Target && g.Short == e.Short {
 				g.Command = e.Command
 			}
 			out = append(out, g)
@@ -230,8 +230,6 @@ func gather(list []engine.Effect, form func(engine.Effect) engine.Effect) []engi
 	}
 	return out
 }
-
-func sameTarget(a, b engine.Effect) bool { return a.Target == b.Target && a.Short == b.Short }
 
 func anyCommand(e engine.Effect) engine.Effect {
 	e.Command = -1

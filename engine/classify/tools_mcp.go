@@ -172,7 +172,7 @@ func (r *toolReader) scanText(m map[string]any, key, text, verb string) {
 	switch {
 	case text == "":
 	case r.sqlIn(key, text):
-		r.scanSQL(text)
+		r.runClient("psql -c "+mask.QuoteWord(text), engine.EffectProcess, engine.EffectNetwork, engine.EffectFileRead)
 	case abstract.WebURL(text):
 		r.scanURL(text, verb)
 		r.scanRequest(m, text)
@@ -269,12 +269,6 @@ func (r *toolReader) scanCommand(m map[string]any, text string) {
 		}
 	}
 	r.run(shell.Interpret(text, r.in))
-}
-
-// scanSQL interprets a statement as a database client would. The client's own effects are left
-// out: no program is started here.
-func (r *toolReader) scanSQL(text string) {
-	r.runClient("psql -c "+mask.QuoteWord(text), engine.EffectProcess, engine.EffectNetwork, engine.EffectFileRead)
 }
 
 // sqlIn reports whether an argument is SQL: by its name, or because the tool queries a

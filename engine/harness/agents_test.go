@@ -290,12 +290,12 @@ func TestAgentsTimeouts(t *testing.T) {
 // A string that contains the arguments is read as strictly as a document.
 func TestCopilotStrings(t *testing.T) {
 	const doc = `{"sessionId":"s1","toolName":"bash","toolArgs":%q}`
-	e, err := DecodeCopilot(copilotPre, []byte(fmt.Sprintf(doc, `{"command":"ls"}`)), "")
+	e, err := decodeCopilot(copilotPre, []byte(fmt.Sprintf(doc, `{"command":"ls"}`)), "")
 	if err != nil || string(e.Args) != `{"command":"ls"}` {
 		t.Errorf("%s, %v", e.Args, err)
 	}
 	for _, args := range []string{"", "ls", "[1]", `{"a":1,"a":2}`, `{"a":`, `{"a":1} x`} {
-		if e, err := DecodeCopilot(copilotPre, []byte(fmt.Sprintf(doc, args)), ""); err == nil {
+		if e, err := decodeCopilot(copilotPre, []byte(fmt.Sprintf(doc, args)), ""); err == nil {
 			t.Errorf("%q is accepted: %s", args, e.Args)
 		}
 	}
@@ -306,7 +306,7 @@ func TestCopilotMixed(t *testing.T) {
 	raw := []byte(`{"sessionId":"s1","session_id":"s1","hook_event_name":"PreToolUse","toolName":"view","tool_name":"Bash",` +
 		`"toolArgs":{"path":"a"},"tool_input":{"command":"ls"}}`)
 	for _, event := range []string{"", copilotPre, PreToolUse} {
-		if e, err := DecodeCopilot(event, raw, ""); err == nil || e.Phase != engine.PhasePre {
+		if e, err := decodeCopilot(event, raw, ""); err == nil || e.Phase != engine.PhasePre {
 			t.Errorf("%q: %+v, %v", event, e, err)
 		}
 	}
@@ -321,7 +321,7 @@ func TestAgentsServerTools(t *testing.T) {
 		}
 	}
 	raw := []byte(`{"hook_event_name":"BeforeTool","session_id":"s1","tool_name":"mcp_a_b_c","tool_input":{},"mcp_context":{"server_name":"a_b","tool_name":"c"}}`)
-	if e, err := DecodeGemini("", raw, ""); err != nil || e.Tool != "mcp__a_b__c" {
+	if e, err := gemini().decode("", raw, ""); err != nil || e.Tool != "mcp__a_b__c" {
 		t.Errorf("%s, %v", e.Tool, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -88,20 +87,14 @@ func (f *editedFile) UnmarshalJSON(raw []byte) error {
 
 // claudeCodeRow is the agent's row in Harnesses.
 func claudeCodeRow() Harness {
-	return Harness{
-		Name:      ClaudeCode,
-		Decode:    DecodeClaudeCode,
-		Encode:    EncodeClaudeCode,
-		Failure:   FailClaudeCode,
-		Events:    ClaudeCodeEvents(),
-		Phase:     claudeCode().phase,
-		Timeout:   ClaudeCodeTimeout,
-		Unit:      time.Second,
+	return claudeCode().row(Harness{
+		Encode:    encodeClaudeCode,
+		Failure:   failClaudeCode,
 		Channels:  claudeCodeChannels(),
 		Project:   "CLAUDE_PROJECT_DIR",
 		Commands:  []string{".claude/commands", ".claude/skills"},
 		Answering: []string{"-p", "--print", "--permission-prompt-tool", "--input-format", "--permission-prompts", "--sdk-url"},
 		Programs:  []string{"claude", "claude-code", "claude.exe"},
 		Marker:    "CLAUDECODE",
-	}
+	})
 }

@@ -140,7 +140,7 @@ func TestDecodeRefuses(t *testing.T) {
 // wantDenial asserts that a failure is answered with a denial in both ways.
 func wantDenial(t *testing.T, event, text string) {
 	t.Helper()
-	stdout, stderr, exit := FailClaudeCode(event, text)
+	stdout, stderr, exit := failClaudeCode(event, text)
 	var out struct {
 		Specific struct{ HookEventName, PermissionDecision, PermissionDecisionReason string } `json:"hookSpecificOutput"`
 	}
@@ -167,7 +167,7 @@ func TestDecodeRefusesSilentlyElsewhere(t *testing.T) {
 		if err == nil {
 			t.Fatalf("%s: no error", event)
 		}
-		stdout, stderr, exit := FailClaudeCode(e.Name, err.Error())
+		stdout, stderr, exit := failClaudeCode(e.Name, err.Error())
 		if len(stdout) != 0 || stderr != "" || exit != 0 {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q; want silence", event, exit, stdout, stderr)
 		}
@@ -243,7 +243,7 @@ func TestEncode(t *testing.T) {
 	var a txtar.Archive
 	for _, event := range append(ClaudeCodeEvents(), permissionRequest, "Notification", "") {
 		for _, c := range answers {
-			stdout, stderr, exit := EncodeClaudeCode(event, c.a)
+			stdout, stderr, exit := encodeClaudeCode(event, c.a)
 			text := fmt.Sprintf("exit %d\n", exit)
 			if len(stdout) > 0 {
 				text += "stdout " + string(stdout)
@@ -262,7 +262,7 @@ func TestEncode(t *testing.T) {
 func TestEncodeModify(t *testing.T) {
 	spaced := " {\n \"a\" : \"<\u2028> \", \"b\": [1.0, 1E5 ] }"
 	for args, want := range map[string]string{leased: leased, spaced: "{\"a\":\"<\u2028> \",\"b\":[1.0,1E5]}"} {
-		stdout, stderr, exit := EncodeClaudeCode(PreToolUse, engine.Answer{Effect: engine.Modify, Text: "t", Args: json.RawMessage(args)})
+		stdout, stderr, exit := encodeClaudeCode(PreToolUse, engine.Answer{Effect: engine.Modify, Text: "t", Args: json.RawMessage(args)})
 		head := `{"systemMessage":"t","hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":`
 		if got := string(stdout); got != head+want+`,"additionalContext":"t"}}`+"\n" || stderr != "" || exit != 0 {
 			t.Errorf("exit %d, %q, %s", exit, stderr, got)
@@ -274,7 +274,7 @@ func TestEncodeShortensLongTexts(t *testing.T) {
 	for _, fill := range []string{"a", "ä", "…", "𝄞"} {
 		for extra := range 3 {
 			text := "What is wrong. " + strings.Repeat("x", extra) + strings.Repeat(fill, 30000) + " id: 0123abcd-7"
-			stdout, _, _ := EncodeClaudeCode(PreToolUse, engine.Answer{Effect: engine.Block, Text: text})
+			stdout, _, _ := encodeClaudeCode(PreToolUse, engine.Answer{Effect: engine.Block, Text: text})
 			var out claudeCodeOutput
 			if err := json.Unmarshal(stdout, &out); err != nil {
 				t.Fatal(err)
@@ -377,12 +377,12 @@ func TestUnknownEvents(t *testing.T) {
 			e, err := DecodeClaudeCode(argument, []byte(raw), "")
 			if denied := err != nil; denied != c.denied {
 				t.Errorf("%s: error %v, want one: %t", raw, err, c.denied)
-			} else if _, _, exit := FailClaudeCode(e.Name, "x"); err != nil && exit != 2 {
+			} else if _, _, exit := failClaudeCode(e.Name, "x"); err != nil && exit != 2 {
 				t.Errorf("%s: exit %d, want 2", raw, exit)
 			}
 		}
 	}
-	if _, _, exit := FailClaudeCode("PostSandbox", "x"); exit != 0 {
+	if _, _, exit := failClaudeCode("PostSandbox", "x"); exit != 0 {
 		t.Errorf("PostSandbox: exit %d, want 0", exit)
 	}
 }

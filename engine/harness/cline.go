@@ -20,11 +20,8 @@ const (
 	clineComplete = "TaskComplete"
 )
 
-// ClineEvents are the events of Cline to install. It has none for the end of a session.
-func ClineEvents() []string { return eventNames(cline().events) }
-
 // cline describes the documents of Cline. They contain a call twice: it is read where its
-// types are kept (tool_call), not where each value is a string (preToolUse).
+// types are kept (tool_call), not where each value is a string (preToolUse). No event is installed for the end of a session.
 func cline() dialect {
 	return dialect{agent: Cline, ids: true,
 		keys: keys{event: "hookName", session: "taskId", agent: "agent_id", stamp: "timestamp", tool: "tool_call.name",
@@ -115,11 +112,6 @@ func fillClineResult(d document, e *engine.Event) {
 	e.Result.Refused = e.Tool == clineShell && isDenial(e.Args)
 }
 
-// DecodeCline reads the input of a hook.
-func DecodeCline(event string, raw []byte, project string) (engine.Event, error) {
-	return cline().decode(event, raw, project)
-}
-
 // ClineTimeout returns the time that a hook has. The client waits for at least 40 s.
 func ClineTimeout(event string) time.Duration { return min(ClaudeCodeTimeout(event), 40*time.Second) }
 
@@ -154,9 +146,9 @@ func clineChannels() engine.Channels {
 	}
 }
 
-// EncodeCline encodes an answer for the client. It ignores exit statuses, and its only denial ends
+// encodeCline encodes an answer for the client. It ignores exit statuses, and its only denial ends
 // the run before the model reads why. So a shell command is replaced by one that prints the reason.
-func EncodeCline(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
+func encodeCline(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	if event != "" && event != PreToolUse {
 		return nil, "", 0
 	}
@@ -176,9 +168,9 @@ func EncodeCline(event string, a engine.Answer) (stdout []byte, stderr string, e
 	return clineCancel(a.Text, denyText), "", 0
 }
 
-// FailCline encodes a failure to answer: before a tool call, and where the event is
+// failCline encodes a failure to answer: before a tool call, and where the event is
 // unknown, the run ends. Nothing else keeps the call from running.
-func FailCline(event, text string) (stdout []byte, stderr string, exit int) {
+func failCline(event, text string) (stdout []byte, stderr string, exit int) {
 	phase := cline().answerPhase(event)
 	if phase != engine.PhasePre {
 		return nil, "", 0
@@ -234,18 +226,13 @@ func harmless(text string) string {
 
 // clineRow is the agent's row in Harnesses.
 func clineRow() Harness {
-	return Harness{
-		Name:     Cline,
-		Decode:   DecodeCline,
-		Encode:   EncodeCline,
-		Failure:  FailCline,
-		Events:   ClineEvents(),
-		Phase:    cline().phase,
+	return cline().row(Harness{
+		Encode:   encodeCline,
+		Failure:  failCline,
 		Timeout:  ClineTimeout,
-		Unit:     time.Second,
 		Channels: clineChannels(),
 		Commands: []string{".clinerules/workflows", ".cline/skills", "Documents/Cline/Workflows"},
 		Programs: []string{"cline", "cline.exe"},
 		Marker:   "CLINE_ACTIVE",
-	}
+	})
 }

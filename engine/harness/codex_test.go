@@ -28,7 +28,7 @@ func TestCodexDecode(t *testing.T) {
 			t.Fatal(err)
 		}
 		base := filepath.Base(name)
-		e, err := DecodeCodex(eventOf(base), raw, "")
+		e, err := codex().decode(eventOf(base), raw, "")
 		if err != nil {
 			t.Fatalf("%s: %v", base, err)
 		}
@@ -61,9 +61,9 @@ func TestCodexEncode(t *testing.T) {
 		{"go-on", engine.Answer{Effect: engine.Warn, GoOn: true, Text: "The latest check failed."}},
 	}
 	var a txtar.Archive
-	for _, event := range append(CodexEvents(), permissionRequest, "Interrupt", "") {
+	for _, event := range append(eventNames(codex().events), permissionRequest, "Interrupt", "") {
 		for _, c := range answers {
-			stdout, stderr, exit := EncodeCodex(event, c.a)
+			stdout, stderr, exit := encodeCodex(event, c.a)
 			a.Files = append(a.Files, txtar.File{Name: cmp.Or(event, "(none)") + "/" + c.name,
 				Data: []byte(fmt.Sprintf("exit %d\nstdout %s\nstderr %q\n", exit, bytes.TrimSpace(stdout), stderr))})
 		}
@@ -97,18 +97,18 @@ func codexBlocks(stdout []byte, stderr string, exit int) bool {
 func TestCodexAnswersAreObeyed(t *testing.T) {
 	for _, effect := range []engine.Verdict{engine.Ask, engine.Modify, engine.Block, "maybe"} {
 		for _, text := range []string{"", "no", strings.Repeat("é", 20000)} {
-			if out, stderr, exit := EncodeCodex(PreToolUse, engine.Answer{Effect: effect, Text: text}); !codexBlocks(out, stderr, exit) {
+			if out, stderr, exit := encodeCodex(PreToolUse, engine.Answer{Effect: effect, Text: text}); !codexBlocks(out, stderr, exit) {
 				t.Errorf("%s lets the call run: exit %d, %s", effect, exit, out)
 			}
 		}
 	}
 	for _, event := range []string{"", PreToolUse, "BeforeShell"} {
-		if out, stderr, exit := FailCodex(event, ""); !codexBlocks(out, stderr, exit) || exit != 2 {
+		if out, stderr, exit := codex().fail(event, ""); !codexBlocks(out, stderr, exit) || exit != 2 {
 			t.Errorf("a failure at %q lets the call run: exit %d, %q", event, exit, stderr)
 		}
 	}
-	for _, event := range append(CodexEvents(), permissionRequest, "Interrupt") {
-		if out, stderr, exit := FailCodex(event, "x"); event != PreToolUse && (len(out) > 0 || stderr != "" || exit != 0) {
+	for _, event := range append(eventNames(codex().events), permissionRequest, "Interrupt") {
+		if out, stderr, exit := codex().fail(event, "x"); event != PreToolUse && (len(out) > 0 || stderr != "" || exit != 0) {
 			t.Errorf("a failure at %s is answered: exit %d, %s %s", event, exit, out, stderr)
 		}
 	}
@@ -150,11 +150,11 @@ func TestCodexDecodeRefuses(t *testing.T) {
 		`{"hook_event_name":"PreToolUse","session_id":"s1","Turn_ID":"t"}`:                                                            `must be spelled "turn_id"`,
 		`{"hook_event_name":"PreShellUse","session_id":"s1"}`:                                                                         "unknown event",
 	} {
-		e, err := DecodeCodex("", []byte(in), "")
+		e, err := codex().decode("", []byte(in), "")
 		if err == nil || !strings.Contains(err.Error(), want) || e.Harness != Codex {
 			t.Errorf("%s: %v by %s, want %s", in, err, e.Harness, want)
 		}
-		if _, stderr, exit := FailCodex(e.Name, err.Error()); exit != 2 || stderr == "" {
+		if _, stderr, exit := codex().fail(e.Name, err.Error()); exit != 2 || stderr == "" {
 			t.Errorf("%s: exit %d, %q", in, exit, stderr)
 		}
 	}
@@ -172,9 +172,9 @@ func FuzzDecodeCodex(f *testing.F) {
 		f.Add(eventOf(filepath.Base(name)), raw)
 	}
 	f.Fuzz(func(t *testing.T, event string, raw []byte) {
-		e, err := DecodeCodex(event, raw, "")
+		e, err := codex().decode(event, raw, "")
 		if err != nil {
-			if _, stderr, exit := FailCodex(e.Name, err.Error()); e.Phase == engine.PhasePre && e.Name != permissionRequest && (exit != 2 || stderr == "") {
+			if _, stderr, exit := codex().fail(e.Name, err.Error()); e.Phase == engine.PhasePre && e.Name != permissionRequest && (exit != 2 || stderr == "") {
 				t.Errorf("not denied: %v", err)
 			}
 			if e.Tool != "" || e.Args != nil || e.Session != "" {

@@ -89,8 +89,8 @@ func copilotTool(name string) string {
 	return name
 }
 
-// DecodeCopilot reads the input of a hook in either form, and refuses a mixture.
-func DecodeCopilot(event string, raw []byte, project string) (engine.Event, error) {
+// decodeCopilot reads the input of a hook in either form, and refuses a mixture.
+func decodeCopilot(event string, raw []byte, project string) (engine.Event, error) {
 	form := copilotForm(event)
 	if event == "" {
 		form = copilotWritten(raw)
@@ -130,9 +130,9 @@ func notMixed(raw []byte) error {
 	return nil
 }
 
-// CopilotTimeout returns the time that the client gives a hook, for the same reasons as
+// copilotTimeout returns the time that the client gives a hook, for the same reasons as
 // ClaudeCodeTimeout.
-func CopilotTimeout(event string) time.Duration {
+func copilotTimeout(event string) time.Duration {
 	switch copilotForm(event).phase(event) {
 	case engine.PhasePre, engine.PhasePost:
 		return 60 * time.Second
@@ -173,11 +173,11 @@ type copilotOutput struct {
 	Reason     string          `json:"reason,omitempty"`
 }
 
-// EncodeCopilot encodes an answer for the client. Its own documents and those under Claude
+// encodeCopilot encodes an answer for the client. Its own documents and those under Claude
 // Code's names are both answered in the flat form, since the client ignores the nested one in
 // its own. Under Claude Code's names only denials were seen to work, so anything that may not
 // run unchanged is denied there.
-func EncodeCopilot(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
+func encodeCopilot(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	a.Text = shorten(a.Text, maxText)
 	phase := copilotForm(event).phase(event)
 	if event == "" {
@@ -199,9 +199,9 @@ func EncodeCopilot(event string, a engine.Answer) (stdout []byte, stderr string,
 	return nil, "", 0
 }
 
-// FailCopilot encodes a failure to answer. The client blocks a call for any exit status but 0,
+// failCopilot encodes a failure to answer. The client blocks a call for any exit status but 0,
 // but tells the model only a reason on standard output.
-func FailCopilot(event, text string) (stdout []byte, stderr string, exit int) {
+func failCopilot(event, text string) (stdout []byte, stderr string, exit int) {
 	if _, stderr, exit = copilotForm(event).fail(event, text); exit == 0 {
 		return nil, "", 0
 	}
@@ -234,12 +234,12 @@ func encodeCopilotContext(a engine.Answer) []byte {
 func copilotRow() Harness {
 	return Harness{
 		Name:     Copilot,
-		Decode:   DecodeCopilot,
-		Encode:   EncodeCopilot,
-		Failure:  FailCopilot,
+		Decode:   decodeCopilot,
+		Encode:   encodeCopilot,
+		Failure:  failCopilot,
 		Events:   eventNames(copilot().events),
 		Phase:    func(event string) engine.Phase { return copilotForm(event).phase(event) },
-		Timeout:  CopilotTimeout,
+		Timeout:  copilotTimeout,
 		Unit:     time.Second,
 		Channels: copilotChannels(),
 		Project:  "CLAUDE_PROJECT_DIR",

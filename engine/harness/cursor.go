@@ -22,11 +22,8 @@ const (
 	cursorTab   = "beforeTabFileRead"
 )
 
-// CursorEvents are the events of Cursor to install. preToolUse covers each tool, so the events of
-// single tools are not installed: a call would be reviewed twice.
-func CursorEvents() []string { return eventNames(cursor().events) }
-
-// cursor describes the documents of Cursor.
+// cursor describes the documents of Cursor. preToolUse covers each tool, so the events of single tools are not installed: a call
+// would be reviewed twice.
 func cursor() dialect {
 	pre := func(name string) reported { return reported{name: name, phase: engine.PhasePre} }
 	return dialect{agent: Cursor, looseInput: true,
@@ -81,13 +78,8 @@ func finishCursor(d document, e *engine.Event) error {
 	return nil
 }
 
-// DecodeCursor reads the input of a hook.
-func DecodeCursor(event string, raw []byte, project string) (engine.Event, error) {
-	return cursor().decode(event, raw, project)
-}
-
-// CursorTimeout returns the time that the client gives a hook.
-func CursorTimeout(event string) time.Duration {
+// cursorTimeout returns the time that the client gives a hook.
+func cursorTimeout(event string) time.Duration {
 	switch cursor().phase(event) {
 	case engine.PhasePre, engine.PhasePost:
 		return ClaudeCodeTimeout(PreToolUse)
@@ -128,9 +120,9 @@ func cursorChannels() engine.Channels {
 	}
 }
 
-// EncodeCursor encodes an answer for the client. Before a call there always is an object: the
+// encodeCursor encodes an answer for the client. Before a call there always is an object: the
 // client takes silence for a failure, and with `failClosed: true` for a denial.
-func EncodeCursor(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
+func encodeCursor(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	a.Text = shorten(a.Text, maxText)
 	if a.Stop && a.Effect.Strictness() < engine.Block.Strictness() {
 		a.Effect, a.Text = engine.Block, cmp.Or(a.Text, stopText)
@@ -145,11 +137,6 @@ func EncodeCursor(event string, a engine.Answer) (stdout []byte, stderr string, 
 		return encode(cursorOutput{Follow: a.Text}), "", 0
 	}
 	return nil, "", 0
-}
-
-// FailCursor encodes a failure to answer.
-func FailCursor(event, text string) (stdout []byte, stderr string, exit int) {
-	return cursor().fail(event, text)
 }
 
 func encodeCursorPre(a engine.Answer) []byte {
@@ -167,19 +154,13 @@ func encodeCursorPre(a engine.Answer) []byte {
 
 // cursorRow is the agent's row in Harnesses.
 func cursorRow() Harness {
-	return Harness{
-		Name:       Cursor,
-		Decode:     DecodeCursor,
-		Encode:     EncodeCursor,
-		Failure:    FailCursor,
-		Events:     CursorEvents(),
-		Phase:      cursor().phase,
-		Timeout:    CursorTimeout,
-		Unit:       time.Second,
+	return cursor().row(Harness{
+		Encode:     encodeCursor,
+		Timeout:    cursorTimeout,
 		Channels:   cursorChannels(),
 		Commands:   []string{".cursor/commands", ".cursor/skills"},
 		Programs:   []string{"cursor-agent", "cursor", "Cursor", "Cursor.exe", "cursor.exe"},
 		Marker:     "CURSOR_AGENT",
 		Unverified: true,
-	}
+	})
 }

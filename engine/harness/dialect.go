@@ -1,11 +1,13 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -71,6 +73,19 @@ type dialect struct {
 
 	// finish reads what only this agent's documents have; nil: nothing.
 	finish func(document, *engine.Event) error
+}
+
+// row completes an agent's row in Harnesses: what is missing there follows from the documents, or is as in Claude Code.
+func (d dialect) row(h Harness) Harness {
+	h.Name, h.Decode, h.Phase, h.Events = d.agent, d.decode, d.phase, eventNames(d.events)
+	if h.Failure == nil {
+		h.Failure = d.fail
+	}
+	if h.Timeout == nil {
+		h.Timeout = ClaudeCodeTimeout
+	}
+	h.Unit = cmp.Or(h.Unit, time.Second)
+	return h
 }
 
 // keys are the names under which an agent's documents have what reviewer reads. A name with

@@ -2,16 +2,12 @@ package harness
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // Droid is the name of Factory droid in command lines and records.
 const Droid = "droid"
-
-// DroidEvents are the events of droid to install.
-func DroidEvents() []string { return eventNames(droid().events) }
 
 // droid describes the documents of droid, which are Claude Code's without an id of the call and
 // without a time. Started without a terminal, it raises no event for the prompt.
@@ -23,14 +19,6 @@ func droid() dialect {
 		others: pascal("Notification", "PreCompact"),
 	}
 }
-
-// DecodeDroid reads the input of a hook.
-func DecodeDroid(event string, raw []byte, project string) (engine.Event, error) {
-	return droid().decode(event, raw, project)
-}
-
-// DroidTimeout returns the time that the client gives a hook.
-func DroidTimeout(event string) time.Duration { return ClaudeCodeTimeout(event) }
 
 // droidChannels states what the client does with a hook's answer.
 func droidChannels() engine.Channels {
@@ -53,16 +41,11 @@ func droidChannels() engine.Channels {
 	}
 }
 
-// EncodeDroid encodes an answer for the client, which ignores text before the object. To allow a
+// encodeDroid encodes an answer for the client, which ignores text before the object. To allow a
 // call, nothing is sent: `permissionDecision: allow` runs calls that the client itself would
 // refuse.
-func EncodeDroid(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
+func encodeDroid(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	return encodeLikeClaude(event, a, encodeDroidPre)
-}
-
-// FailDroid encodes a failure to answer.
-func FailDroid(event, text string) (stdout []byte, stderr string, exit int) {
-	return droid().fail(event, text)
 }
 
 func encodeDroidPre(a engine.Answer) []byte {
@@ -93,17 +76,10 @@ func notice(text string) []byte {
 
 // droidRow is the agent's row in Harnesses.
 func droidRow() Harness {
-	return Harness{
-		Name:     Droid,
-		Decode:   DecodeDroid,
-		Encode:   EncodeDroid,
-		Failure:  FailDroid,
-		Events:   DroidEvents(),
-		Phase:    droid().phase,
-		Timeout:  DroidTimeout,
-		Unit:     time.Second,
+	return droid().row(Harness{
+		Encode:   encodeDroid,
 		Channels: droidChannels(),
 		Commands: []string{".factory/commands", ".factory/skills"},
 		Programs: []string{"droid", "droid.exe"},
-	}
+	})
 }

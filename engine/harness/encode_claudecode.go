@@ -70,7 +70,7 @@ func claudeCodeChannels() engine.Channels {
 	}
 }
 
-// EncodeClaudeCode encodes an answer for the client.
+// encodeClaudeCode encodes an answer for the client.
 //
 // To allow a call, nothing is sent: `permissionDecision: allow` would skip the
 // person's own prompt, so it is sent only where the answer grants that. A
@@ -78,7 +78,7 @@ func claudeCodeChannels() engine.Channels {
 // there are client versions and failures in which the call runs. A stop is
 // carried out only after a call and after a batch: before a call the client
 // would let that call run, or not stop.
-func EncodeClaudeCode(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
+func encodeClaudeCode(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	a.Text, a.Notice = shorten(a.Text, maxText), shorten(a.Notice, maxText)
 	switch event {
 	case "", PreToolUse:
@@ -95,11 +95,11 @@ func EncodeClaudeCode(event string, a engine.Answer) (stdout []byte, stderr stri
 	return nil, "", 0
 }
 
-// FailClaudeCode encodes a failure to answer: a denial before a tool call, and
+// failClaudeCode encodes a failure to answer: a denial before a tool call, and
 // where the event is unknown. Everywhere else it is silent: a failing hook
 // there would erase the person's prompt, end the agent's loop or force it to
 // continue. Without an answer to a request the agent asks a person.
-func FailClaudeCode(event, text string) (stdout []byte, stderr string, exit int) {
+func failClaudeCode(event, text string) (stdout []byte, stderr string, exit int) {
 	if event == permissionRequest {
 		return nil, "", 0
 	}
@@ -107,7 +107,7 @@ func FailClaudeCode(event, text string) (stdout []byte, stderr string, exit int)
 	if phase == engine.PhasePre {
 		event = PreToolUse
 	}
-	return EncodeClaudeCode(event, engine.Degraded(phase, text))
+	return encodeClaudeCode(event, engine.Degraded(phase, text))
 }
 
 func encodePre(a engine.Answer) ([]byte, string, int) {

@@ -30,12 +30,12 @@ func codexChannels() engine.Channels {
 	}
 }
 
-// EncodeCodex encodes an answer for the client, which ignores an answer with an unknown or
+// encodeCodex encodes an answer for the client, which ignores an answer with an unknown or
 // missing field, without a reason, or with an exit status other than 0: the call runs.
 // So a denial is the smallest object that the client accepts, alone on standard output.
 //
 // To allow a call, nothing is sent: a decision would be a grant.
-func EncodeCodex(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
+func encodeCodex(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	return encodeLikeClaude(event, a, encodeCodexPre)
 }
 
@@ -58,11 +58,6 @@ func encodeLikeClaude(event string, a engine.Answer, pre func(engine.Answer) []b
 		return encodeNotice(a), "", 0
 	}
 	return nil, "", 0
-}
-
-// FailCodex encodes a failure to answer. The client ignores exit status 2 without text.
-func FailCodex(event, text string) (stdout []byte, stderr string, exit int) {
-	return codex().fail(event, text)
 }
 
 func encodeCodexPre(a engine.Answer) []byte {

@@ -54,14 +54,9 @@ func finishGemini(d document, e *engine.Event) error {
 // serverTool is the name of a tool of an MCP server, as used in policies.
 func serverTool(server, tool string) string { return "mcp__" + server + "__" + tool }
 
-// DecodeGemini reads the input of a hook.
-func DecodeGemini(event string, raw []byte, project string) (engine.Event, error) {
-	return gemini().decode(event, raw, project)
-}
-
-// GeminiTimeout returns the time that the client gives a hook, for the same reasons as
+// geminiTimeout returns the time that the client gives a hook, for the same reasons as
 // ClaudeCodeTimeout. Its settings give it in milliseconds.
-func GeminiTimeout(event string) time.Duration {
+func geminiTimeout(event string) time.Duration {
 	switch gemini().phase(event) {
 	case engine.PhasePre, engine.PhasePost:
 		return 60 * time.Second
@@ -108,10 +103,10 @@ type geminiSpecific struct {
 	Context string          `json:"additionalContext,omitempty"`
 }
 
-// EncodeGemini encodes an answer for the client, which ignores a document after other text:
+// encodeGemini encodes an answer for the client, which ignores a document after other text:
 // the call runs. A decision in the document counts, whatever the exit status is, so exit
 // status 2 is only for failures.
-func EncodeGemini(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
+func encodeGemini(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	a.Text, a.Notice = shorten(a.Text, maxText), shorten(a.Notice, maxText)
 	switch event {
 	case "", beforeTool:
@@ -127,11 +122,6 @@ func EncodeGemini(event string, a engine.Answer) (stdout []byte, stderr string, 
 		return encodeGeminiEnd(a), "", 0
 	}
 	return nil, "", 0
-}
-
-// FailGemini encodes a failure to answer. The client ignores exit status 2 without text.
-func FailGemini(event, text string) (stdout []byte, stderr string, exit int) {
-	return gemini().fail(event, text)
 }
 
 func encodeGeminiPre(a engine.Answer) []byte {
@@ -183,19 +173,14 @@ func encodePerson(a engine.Answer) []byte {
 
 // geminiRow is the agent's row in Harnesses.
 func geminiRow() Harness {
-	return Harness{
-		Name:     Gemini,
-		Decode:   DecodeGemini,
-		Encode:   EncodeGemini,
-		Failure:  FailGemini,
-		Events:   eventNames(gemini().events),
-		Phase:    gemini().phase,
-		Timeout:  GeminiTimeout,
+	return gemini().row(Harness{
+		Encode:   encodeGemini,
+		Timeout:  geminiTimeout,
 		Unit:     time.Millisecond,
 		Channels: geminiChannels(),
 		Project:  "GEMINI_PROJECT_DIR",
 		Commands: []string{".gemini/commands", ".gemini/skills", ".agents/skills"},
 		Programs: []string{"gemini", "gemini-cli", "gemini.exe"},
 		Marker:   "GEMINI_CLI",
-	}
+	})
 }

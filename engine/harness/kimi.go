@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -13,11 +12,8 @@ import (
 // Kimi is the name of Kimi Code in command lines and records.
 const Kimi = "kimi"
 
-// KimiEvents are the events of Kimi Code to install: those that were observed. An entry that the
-// client does not know switches off all hooks of the file.
-func KimiEvents() []string { return eventNames(kimi().events) }
-
-// kimi describes the documents of Kimi Code. They name no record of the session.
+// kimi describes the documents of Kimi Code. They name no record of the session. Only events that were observed are installed: an
+// entry that the client does not know switches off all hooks of the file.
 func kimi() dialect {
 	k := claudeKeys()
 	k.call, k.result, k.failure = "tool_call_id", "tool_output", "error.message"
@@ -50,14 +46,6 @@ func finishKimi(d document, e *engine.Event) error {
 	return nil
 }
 
-// DecodeKimi reads the input of a hook.
-func DecodeKimi(event string, raw []byte, project string) (engine.Event, error) {
-	return kimi().decode(event, raw, project)
-}
-
-// KimiTimeout returns the time that the client gives a hook.
-func KimiTimeout(event string) time.Duration { return ClaudeCodeTimeout(event) }
-
 // kimiChannels states what the client does with a hook's answer.
 func kimiChannels() engine.Channels {
 	return engine.Channels{
@@ -78,9 +66,9 @@ func kimiChannels() engine.Channels {
 	}
 }
 
-// EncodeKimi encodes an answer for the client, which obeys a denial only with exit status 0, alone
+// encodeKimi encodes an answer for the client, which obeys a denial only with exit status 0, alone
 // on standard output, and lets the agent continue when a hook at Stop ends with 2.
-func EncodeKimi(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
+func encodeKimi(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	a.Text = shorten(a.Text, maxText)
 	switch event {
 	case "", PreToolUse:
@@ -97,24 +85,12 @@ func EncodeKimi(event string, a engine.Answer) (stdout []byte, stderr string, ex
 	return nil, "", 0
 }
 
-// FailKimi encodes a failure to answer.
-func FailKimi(event, text string) (stdout []byte, stderr string, exit int) {
-	return kimi().fail(event, text)
-}
-
 // kimiRow is the agent's row in Harnesses.
 func kimiRow() Harness {
-	return Harness{
-		Name:     Kimi,
-		Decode:   DecodeKimi,
-		Encode:   EncodeKimi,
-		Failure:  FailKimi,
-		Events:   KimiEvents(),
-		Phase:    kimi().phase,
-		Timeout:  KimiTimeout,
-		Unit:     time.Second,
+	return kimi().row(Harness{
+		Encode:   encodeKimi,
 		Channels: kimiChannels(),
 		Commands: []string{".kimi/skills", ".agents/skills"},
 		Programs: []string{"kimi", "kimi.exe"},
-	}
+	})
 }

@@ -27,13 +27,13 @@ var piExtension string
 // OpenCodePlugin returns the text of a plugin for OpenCode, a file of ES module code. command is
 // the hook's program and its arguments without the event.
 func OpenCodePlugin(command ...string) string {
-	return pluginText(OpenCode, openCodePlugin, OpenCodeEvents(), command)
+	return pluginText(OpenCode, openCodePlugin, eventNames(openCode().events), command)
 }
 
 // PiExtension returns the text of an extension for pi, a file of TypeScript or ES module code.
 // command is the hook's program and its arguments without the event.
 func PiExtension(command ...string) string {
-	return pluginText(Pi, piExtension, PiEvents(), command)
+	return pluginText(Pi, piExtension, eventNames(pi().events), command)
 }
 
 func pluginText(agent, code string, events, command []string) string {

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -27,11 +26,6 @@ func qwen() dialect {
 // made for the hook.
 func finishQwen(d document, e *engine.Event) error { return d.set(&e.Call, "tool_call_id") }
 
-// DecodeQwen reads the input of a hook.
-func DecodeQwen(event string, raw []byte, project string) (engine.Event, error) {
-	return qwen().decode(event, raw, project)
-}
-
 // qwenChannels states what the client does with a hook's answer.
 func qwenChannels() engine.Channels {
 	return engine.Channels{
@@ -53,15 +47,10 @@ func qwenChannels() engine.Channels {
 	}
 }
 
-// EncodeQwen encodes an answer for the client, which ignores a document after other text: the
+// encodeQwen encodes an answer for the client, which ignores a document after other text: the
 // call runs. A new input is ignored too, so a call that is to be changed is asked about.
-func EncodeQwen(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
+func encodeQwen(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	return encodeLikeClaude(event, a, encodeQwenPre)
-}
-
-// FailQwen encodes a failure to answer. The client ignores exit status 2 without text.
-func FailQwen(event, text string) (stdout []byte, stderr string, exit int) {
-	return qwen().fail(event, text)
 }
 
 func encodeQwenPre(a engine.Answer) []byte {
@@ -81,19 +70,12 @@ func encodeQwenPre(a engine.Answer) []byte {
 
 // qwenRow is the agent's row in Harnesses.
 func qwenRow() Harness {
-	return Harness{
-		Name:     Qwen,
-		Decode:   DecodeQwen,
-		Encode:   EncodeQwen,
-		Failure:  FailQwen,
-		Events:   eventNames(qwen().events),
-		Phase:    qwen().phase,
-		Timeout:  ClaudeCodeTimeout,
-		Unit:     time.Second,
+	return qwen().row(Harness{
+		Encode:   encodeQwen,
 		Channels: qwenChannels(),
 		Project:  "QWEN_PROJECT_DIR",
 		Commands: []string{".qwen/commands", ".qwen/skills"},
 		Programs: []string{"qwen", "qwen-code", "qwen.exe"},
 		Marker:   "QWEN_CODE",
-	}
+	})
 }

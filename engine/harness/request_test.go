@@ -25,7 +25,7 @@ func TestEncodeRequest(t *testing.T) {
 		"denied without a reason": {engine.Answer{Effect: engine.Block},
 			head + `"deny","message":"` + denyText + `"}}}` + "\n", denyText + "\n", 2},
 	} {
-		stdout, stderr, exit := EncodeClaudeCode(permissionRequest, c.a)
+		stdout, stderr, exit := encodeClaudeCode(permissionRequest, c.a)
 		if string(stdout) != c.stdout || stderr != c.stderr || exit != c.exit {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", name, exit, stdout, stderr)
 		}
@@ -34,7 +34,7 @@ func TestEncodeRequest(t *testing.T) {
 
 // Where reviewer fails, the agent asks.
 func TestFailedRequest(t *testing.T) {
-	if stdout, stderr, exit := FailClaudeCode(permissionRequest, "broken"); len(stdout) > 0 || stderr != "" || exit != 0 {
+	if stdout, stderr, exit := failClaudeCode(permissionRequest, "broken"); len(stdout) > 0 || stderr != "" || exit != 0 {
 		t.Errorf("exit %d, stdout %q, stderr %q", exit, stdout, stderr)
 	}
 }

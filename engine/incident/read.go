@@ -15,7 +15,7 @@ const maxTimeline = 50
 // Read returns the incidents of a session from its records, the earliest first. If a
 // record cannot be read, it returns those found so far and the error.
 func Read(records iter.Seq2[*engine.Record, error]) ([]*Incident, error) {
-	r := newReader()
+	r := &reader{impact: newImpact(), signs: newSigns()}
 	for rec, err := range records {
 		if err != nil {
 			return r.found, err
@@ -36,8 +36,6 @@ type reader struct {
 	impact    impact
 	signs     signs
 }
-
-func newReader() *reader { return &reader{impact: newImpact(), signs: newSigns()} }
 
 func (r *reader) see(rec *engine.Record) {
 	if r.began == 0 {

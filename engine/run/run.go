@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,19 +60,12 @@ func Start(ctx context.Context, o Options) (*Run, error) {
 }
 
 func newRun(o Options, t *tree.Tree) *Run {
-	o.Interval, o.Grace = orElse(o.Interval, 200*time.Millisecond), orElse(o.Grace, 500*time.Millisecond)
-	o.KillWait = orElse(o.KillWait, 2*time.Second)
+	o.Interval, o.Grace = cmp.Or(o.Interval, 200*time.Millisecond), cmp.Or(o.Grace, 500*time.Millisecond)
+	o.KillWait = cmp.Or(o.KillWait, 2*time.Second)
 	r := &Run{o: o, tree: t, events: make(chan Event, maxEvents), stop: make(chan ending, 1), ended: make(chan struct{}),
 		done: make(chan struct{}), told: map[string]bool{}, near: map[string]bool{}}
 	r.out.Ways, r.out.Began = t.Ways(), time.Now()
 	return r
-}
-
-func orElse(d, usual time.Duration) time.Duration {
-	if d == 0 {
-		return usual
-	}
-	return d
 }
 
 // Events returns what happens, until the run has ended.

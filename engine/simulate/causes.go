@@ -306,11 +306,6 @@ func (c Cause) ofRules(fired map[string]int64) int64 {
 	return n
 }
 
-// sumCauses adds the results of each change to its cause.
-func (t *sessionTally) sumCauses() {
-	t.impact.Causes = joined(t.impact.Causes, sorted(t.causes, Cause.compare), Cause.compare, (*Cause).plus, maxCauses)
-}
-
 // WithoutSome returns a policy without some changes, by their indexes in Side.Causes; nil:
 // there is none.
 type WithoutSome func(ctx context.Context, changes []int) (*review.Policy, error)

@@ -187,7 +187,7 @@ func (g *GrantRun) Session(ctx context.Context, id string, events []engine.Event
 			return err
 		}
 	}
-	r.forget()
+	r.chain.records = nil
 	return nil
 }
 
@@ -253,6 +253,3 @@ func kindOfCall(rec *engine.Record) string {
 	}
 	return name
 }
-
-// forget drops the records of a session that has ended; its state remains.
-func (r *Rehearsal) forget() { r.chain.records = nil }

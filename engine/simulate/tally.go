@@ -446,7 +446,7 @@ func (t *sessionTally) sum(a answers) *Impact {
 	m.Kinds, m.Rules = sorted(t.kinds, Kind.compare), sorted(t.rules, RuleCounts.compare)
 	m.Interventions, m.Tools = sorted(t.interventions, Group.compare), sorted(t.tools, Group.compare)
 	m.Duties = sorted(t.duties, SessionDuty.compare)
-	t.sumCauses()
+	t.impact.Causes = joined(t.impact.Causes, sorted(t.causes, Cause.compare), Cause.compare, (*Cause).plus, maxCauses)
 	if m.Files != nil {
 		slices.SortFunc(m.Files.Steps, FileStep.compare)
 	}

@@ -73,7 +73,7 @@ func (c *Collector) Begin(session string) {
 	c.session, c.seen, c.patterns = session, false, map[patternKey]int64{}
 	c.asked.begin()
 	c.tired.begin()
-	c.acts.begin()
+	c.acts.watched, c.acts.calls = nil, map[string]int64{}
 }
 
 // End finishes the session. stopped: it cannot continue.

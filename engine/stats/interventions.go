@@ -66,9 +66,6 @@ func newInterventions(soon Soon) *interventions {
 	return &interventions{soon: soon, counts: counts[Intervention]{}, escalations: counts[string]{}}
 }
 
-// begin drops the previous session, which must have ended.
-func (v *interventions) begin() { v.watched, v.calls = nil, map[string]int64{} }
-
 // see reads a record of the session.
 func (v *interventions) see(r *engine.Record) {
 	if r.Kind == engine.KindAct && r.Act != nil {

@@ -98,11 +98,10 @@ func (b *board) forget() {
 	b.writing, b.message, b.confirming, b.typed, b.pair = nil, "", nil, nil, b.draw()
 }
 
-// wantsCode reports whether the approval code is being typed.
-func (b *board) wantsCode() bool { return b.confirming != nil && !b.open }
-
 // takes reports whether a key counts. Pasted text is the approval code or nothing: it could answer questions.
-func (b *board) takes(k typedKey) bool { return !k.pasted || b.wantsCode() && k.key != keyEnter }
+func (b *board) takes(k typedKey) bool {
+	return !k.pasted || b.confirming != nil && !b.open && k.key != keyEnter
+}
 
 // answer takes a key of what an order needs.
 func (b *board) answer(k key) result {

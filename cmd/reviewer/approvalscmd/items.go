@@ -64,7 +64,7 @@ func (i *item) row(p term.Page, mark term.Cell, now time.Time) {
 	if i.kind != question {
 		state = term.Plain(term.Pad(time.UnixMilli(r.Asked).Format("15:04:05"), 12))
 	}
-	level := term.Coloured(term.Pad(levelOf(r), 9), riskColour(levelOf(r)))
+	level := term.Coloured(term.Pad(levelOf(r), 9), term.LevelColour(levelOf(r)))
 	switch i.kind {
 	case question:
 		p.Line(mark, term.Plain(term.Pad(r.ID, 13)), state, level, term.Coloured(r.Session+" of "+r.Harness, term.Faint))

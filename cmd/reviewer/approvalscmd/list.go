@@ -72,7 +72,7 @@ func sessionLine(r *approval.Request) string {
 
 func printListed(p term.Page, r *approval.Request, now time.Time) {
 	p.Line(term.Plain("  "+term.Pad(r.ID, 13)), term.Coloured(term.Pad(left(r, now), 12), leftColour(r, now)),
-		term.Coloured(term.Pad(levelOf(r), 9), riskColour(levelOf(r))), term.Plain(r.Tool+" "+r.Action))
+		term.Coloured(term.Pad(levelOf(r), 9), term.LevelColour(levelOf(r))), term.Plain(r.Tool+" "+r.Action))
 	if hidden := term.Hidden(r.Action); len(hidden) > 0 {
 		p.Line(term.Plain("      "), term.Coloured(hiddenNote(hidden), term.Bad))
 	}
@@ -102,14 +102,4 @@ func levelOf(r *approval.Request) string {
 		return ""
 	}
 	return r.Risk.Level
-}
-
-func riskColour(level string) string {
-	switch level {
-	case "critical", "high":
-		return term.Bad
-	case "medium":
-		return term.Warn
-	}
-	return ""
 }

@@ -122,7 +122,7 @@ func printWhy(p term.Page, r *approval.Request) {
 	}
 	if r.Risk != nil {
 		text := fmt.Sprintf("%.2g %s%s", r.Risk.Score, r.Risk.Level, term.After(": ", strings.Join(r.Risk.Factors, ", ")))
-		p.Field("    risk", 11, riskColour(r.Risk.Level), text)
+		p.Field("    risk", 11, term.LevelColour(r.Risk.Level), text)
 	}
 	for _, text := range r.Safer {
 		p.Field("    safer", 11, "", text)

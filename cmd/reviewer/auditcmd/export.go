@@ -9,7 +9,6 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects/cloud"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -20,7 +19,7 @@ import (
 func auditExportCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	var from []string
-	store := &objects.Access{Cloud: cloud.Open}
+	store := &objects.Access{Cloud: a.Cloud}
 	cmd := &cobra.Command{
 		Use:   "export [ID…]",
 		Short: "Export records in other formats",

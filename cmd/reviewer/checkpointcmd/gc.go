@@ -186,6 +186,6 @@ func (d collection) text(w io.Writer) {
 	}
 	for _, one := range d.Workspaces {
 		fmt.Fprintf(w, "%s: %s, %s bytes freed, %s bytes left; the oldest one is %s\n", term.OneLine(one.Workspace, longest),
-			term.Counted(one.Expired, "checkpoint has expired", "checkpoints have expired"), size(one.Freed), size(one.Left), one.Oldest)
+			term.Counted(one.Expired, "checkpoint has expired", "checkpoints have expired"), term.Size(one.Freed), term.Size(one.Left), one.Oldest)
 	}
 }

@@ -222,7 +222,7 @@ func (d listing) table(a *cli.App, w io.Writer, out *term.Output) {
 			workspace = c.Workspace
 		}
 		head := fmt.Sprintf("%s  %s  %s %7d %7s %5d  ", term.Pad(c.ID, column), term.Clock(c.at),
-			term.Pad(who(checkpoint.By(c.By)), 11), c.Changed, size(c.Stored), c.LeftAll)
+			term.Pad(who(checkpoint.By(c.By)), 11), c.Changed, term.Size(c.Stored), c.LeftAll)
 		line := head + term.OneLine(c.what+c.Saved.text(), max(width-term.Width(head), 20))
 		if c.Expired {
 			line = p.Faint(line + ", expired")

@@ -89,10 +89,10 @@ func (d shown) text(w io.Writer, whole bool) {
 	fmt.Fprintf(w, "checkpoint  %s\nworkspace   %s\ntime        %s\ntaken       %s\n", d.ID, term.OneLine(d.Workspace, longest),
 		term.Clock(d.at), term.OneLine(d.what, longest))
 	fmt.Fprintf(w, "holds       %s, %s bytes; %s bytes were stored for it\n", term.Counted(d.Files, "file", "files"),
-		size(d.Bytes), size(d.Stored))
+		term.Size(d.Bytes), term.Size(d.Stored))
 	if d.Saved != nil {
 		fmt.Fprintf(w, "saved       what the call destroys: %s, %s bytes, kept until %s\n", term.Counted(d.Saved.Files, "file", "files"),
-			size(d.Saved.Bytes), d.Saved.Until)
+			term.Size(d.Saved.Bytes), d.Saved.Until)
 	}
 	if d.Expired {
 		fmt.Fprintln(w, "\nIt has expired: its contents are no longer stored.")

@@ -76,7 +76,7 @@ func (d taken) text(w io.Writer) {
 		fmt.Fprintf(w, "nothing has changed since checkpoint %s of %s\n", d.ID, term.OneLine(d.Workspace, longest))
 	} else {
 		fmt.Fprintf(w, "checkpoint %s of %s: %s, %s bytes, stored in %s bytes\n", d.ID, term.OneLine(d.Workspace, longest),
-			term.Counted(d.Files, "file", "files"), size(d.Bytes), size(d.Stored))
+			term.Counted(d.Files, "file", "files"), term.Size(d.Bytes), term.Size(d.Stored))
 	}
 	if d.LeftAll > 0 {
 		fmt.Fprintf(w, "not stored: %s; `reviewer checkpoint show %s` gives the reasons\n", term.Counted(d.LeftAll, "path", "paths"), d.ID)

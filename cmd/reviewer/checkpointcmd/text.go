@@ -3,7 +3,6 @@ package checkpointcmd
 import (
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
@@ -11,19 +10,6 @@ import (
 
 // longest is how many characters of a path or a reason are shown.
 const longest = 400
-
-// size formats a number of bytes for a table.
-func size(n int64) string {
-	const units = "KMGTPE"
-	if n < 1024 {
-		return strconv.FormatInt(n, 10)
-	}
-	f, unit := float64(n)/1024, 0
-	for f >= 1024 {
-		f, unit = f/1024, unit+1
-	}
-	return strconv.FormatFloat(f, 'f', 1, 64) + units[unit:unit+1]
-}
 
 // occasion describes the call or event for which a checkpoint was taken.
 func occasion(c *checkpoint.Checkpoint) string {
@@ -66,7 +52,7 @@ func writeLeft(w io.Writer, list []left) {
 	for _, l := range list {
 		fmt.Fprintf(w, "  %s: %s", term.OneLine(l.Path, longest), term.OneLine(l.Why, longest))
 		if l.Bytes > 0 {
-			fmt.Fprintf(w, " (%s bytes)", size(l.Bytes))
+			fmt.Fprintf(w, " (%s bytes)", term.Size(l.Bytes))
 		}
 		fmt.Fprintln(w)
 	}
@@ -132,7 +118,7 @@ func describe(c change) string {
 	case c.Does == "mode":
 		return modes(c)
 	}
-	return fmt.Sprintf(" (%s bytes)", size(is.Bytes)) + modes(c)
+	return fmt.Sprintf(" (%s bytes)", term.Size(is.Bytes)) + modes(c)
 }
 
 func modes(c change) string {

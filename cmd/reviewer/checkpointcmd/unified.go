@@ -29,7 +29,7 @@ func (in sides) diff(c checkpoint.Change, shown change) (diff, note string) {
 	}
 	switch {
 	case !isText(before) || !isText(after):
-		return "", fmt.Sprintf("binary, %s -> %s bytes", size(int64(len(before))), size(int64(len(after))))
+		return "", fmt.Sprintf("binary, %s -> %s bytes", term.Size(int64(len(before))), term.Size(int64(len(after))))
 	case bytes.Equal(before, after):
 		return "", emptyNote(shown)
 	}
@@ -93,7 +93,7 @@ func sizes(c checkpoint.Change) string {
 	if c.After != nil {
 		is = c.After.Size
 	}
-	return fmt.Sprintf("%s -> %s bytes", size(was), size(is))
+	return fmt.Sprintf("%s -> %s bytes", term.Size(was), term.Size(is))
 }
 
 func (in sides) contents(e *checkpoint.Entry, now bool) ([]byte, error) {

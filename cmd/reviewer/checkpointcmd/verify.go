@@ -99,7 +99,7 @@ func (d verification) text(w io.Writer, p term.Paint) {
 		fmt.Fprintf(w, "%s %s: %s\n", p.Verdict("fail"), term.OneLine(x.Where, longest), term.OneLine(x.What, longest))
 	}
 	fmt.Fprintf(w, "%s, %s, %s, %s bytes", term.Counted(d.Stores, "workspace", "workspaces"),
-		term.Counted(d.Checkpoints, "checkpoint", "checkpoints"), term.Counted(d.Contents, "content", "contents"), size(d.Bytes))
+		term.Counted(d.Checkpoints, "checkpoint", "checkpoints"), term.Counted(d.Contents, "content", "contents"), term.Size(d.Bytes))
 	if d.OK {
 		fmt.Fprintf(w, ": %s", p.Verdict("ok"))
 	}

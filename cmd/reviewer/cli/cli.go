@@ -9,6 +9,8 @@ package cli
 import (
 	"fmt"
 
+	"github.com/agent-reviewer/reviewer/bundles/sigstore"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/spf13/cobra"
@@ -36,6 +38,26 @@ type App struct {
 	// MadeBy returns the process that made the socket from which the event was read: by reviewer-hook, if that started this program;
 	// 0: it was read from something else. nil: unknown.
 	MadeBy func(relayed bool) int
+
+	// Cloud opens buckets, and Sigstore verifies Sigstore bundles; nil: this program has no libraries for it.
+	Cloud    objects.Cloud
+	Sigstore sigstore.Verify
+}
+
+// Program completes the command of a whole program: its version, streams and flags.
+func (a *App) Program(root *cobra.Command) *cobra.Command {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(FlagError)
+	root.Version = BuildVersion()
+	root.SetVersionTemplate("reviewer {{.Version}}\n")
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	root.PersistentFlags().StringVar(&a.Home, "home", "",
+		"state directory (default $REVIEWER_HOME, else reviewer in the XDG state directory)")
+	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false,
+		"print only errors; output files, documents and the exit code are unaffected")
+	return root
 }
 
 // Group returns a command with subcommands. Alone it shows its help; an unknown

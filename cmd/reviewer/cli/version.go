@@ -28,7 +28,7 @@ func MachineAt(home string) active.Machine {
 	}
 }
 
-// version is set by the linker in a release (see cmd/reviewer/release).
+// version is set by the linker in a release (see cmd/dev/release).
 var version string
 
 // BuildVersion is the version of this program.

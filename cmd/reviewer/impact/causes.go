@@ -17,7 +17,7 @@ func causes(m *simulate.Impact) []string {
 	const most = 20
 	var list, never []string
 	for _, c := range sortedCauses(m.Causes) {
-		if !exercised(c) {
+		if c.Changes() == 0 && c.Met == 0 {
 			never = append(never, fmt.Sprintf("%s (%s)", causeName(c), causeWay(c)))
 			if c.Kind != "setting" {
 				continue
@@ -33,9 +33,6 @@ func causes(m *simulate.Impact) []string {
 	}
 	return list
 }
-
-// exercised reports whether some decision depended on a change of policy.
-func exercised(c simulate.Cause) bool { return c.Changes() > 0 || c.Met > 0 }
 
 // sortedCauses sorts settings first, loosening before tightening, and then by the
 // number of changed decisions.

@@ -106,7 +106,7 @@ func (p *webPage) cell(from, to engine.Verdict, c simulate.Cell, most int64) {
 	if from != engine.Allow || to != engine.Allow { // calls that both allow are listed nowhere
 		content = p.chooser("transition", string(from)+">"+string(to), content)
 	}
-	p.put(`<td class="%s heat%d">%s</td>`, direction, heat(c.Count+c.After, most), content)
+	p.put(`<td class="%s heat%d">%s</td>`, direction, 1+int(3*math.Log1p(float64(c.Count+c.After))/math.Log1p(float64(most))), content)
 }
 
 func directionOf(from, to engine.Verdict) simulate.State {
@@ -117,11 +117,6 @@ func directionOf(from, to engine.Verdict) simulate.State {
 		return simulate.Loosened
 	}
 	return simulate.Unchanged
-}
-
-// heat is a step from 1 to 4.
-func heat(count, most int64) int {
-	return 1 + int(3*math.Log1p(float64(count))/math.Log1p(float64(most)))
 }
 
 func byStrictness(list []engine.Verdict) []engine.Verdict {

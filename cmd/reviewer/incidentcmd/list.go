@@ -73,7 +73,7 @@ func writeList(a *cli.App, w io.Writer, out *term.Output, dir string, list []Fou
 	fmt.Fprintln(w, "INCIDENT       STATE   SEVERITY  TIME                 SESSION")
 	for _, i := range list {
 		head := fmt.Sprintf("%s %s ", term.Pad(i.ID, 14), term.Pad(string(i.State), 7))
-		fmt.Fprintf(w, "%s%s  %s  %s\n", head, p.Colour(severityColour(i.Severity), term.Pad(i.Severity, 8)), term.Clock(i.At()),
+		fmt.Fprintf(w, "%s%s  %s  %s\n", head, p.Colour(term.LevelColour(i.Severity), term.Pad(i.Severity, 8)), term.Clock(i.At()),
 			term.OneLine(i.Session, max(width-55, 20)))
 		fmt.Fprintf(w, "  %s\n", p.Faint(term.OneLine(i.Cause.Issue+": "+i.Cause.Reason+stillStopped(i.Incident), width-2)))
 	}
@@ -83,16 +83,6 @@ func writeList(a *cli.App, w io.Writer, out *term.Output, dir string, list []Fou
 func stillStopped(i *incident.Incident) string {
 	if i.Stopped {
 		return " (still stopped)"
-	}
-	return ""
-}
-
-func severityColour(level string) string {
-	switch level {
-	case "critical", "high":
-		return term.Bad
-	case "medium":
-		return term.Warn
 	}
 	return ""
 }

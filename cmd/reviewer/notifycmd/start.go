@@ -60,7 +60,7 @@ func Start(a *cli.App, store *audit.Store, p *review.Policy, key engine.SessionK
 		return
 	}
 	own := channel.Tells(p.Settings.Interventions.Kinds[answer.Intervention]) && answer.Mode != engine.ModeDuplicate
-	if own || answer.Stop && told(p, notify.AboutStops) && due(store, key, answer) {
+	if own || answer.Stop && told(p, notify.AboutStops) && (first(store, key, answer.ID) || time.Since(spoolOf(store).Ran()) >= again) {
 		// A failure does not affect the answer; the next process does the work.
 		_ = a.Detach("--home", store.Dir, "notify", "deliver", "--once")
 	}
@@ -71,11 +71,6 @@ func StartLate(a *cli.App, store *audit.Store, p *review.Policy, rec *engine.Rec
 	if a.Detach != nil && told(p, notify.AboutStops) && incident.Stops(rec) {
 		_ = a.Detach("--home", store.Dir, "notify", "deliver", "--once") // as in Start
 	}
-}
-
-// due reports whether people have to be notified of a stop now.
-func due(store *audit.Store, key engine.SessionKey, answer engine.Answer) bool {
-	return first(store, key, answer.ID) || time.Since(spoolOf(store).Ran()) >= again
 }
 
 // first reports whether a record's decision stopped a session that was not stopped.

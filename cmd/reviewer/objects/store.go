@@ -36,9 +36,16 @@ var (
 	ErrCredentials = errors.New("the credentials have expired or are not valid; renew them, and run again")
 )
 
+// ErrNotBuilt is the error of a program without the libraries of the stores of clouds.
+var ErrNotBuilt = errors.New("this program was built without object stores; use reviewer-full, which `make full` builds, " +
+	"or copy the objects to a folder and name that")
+
+// Cloud opens a bucket; nil: the libraries were not built in.
+type Cloud func(ctx context.Context, l Location) (Store, error)
+
 // Access opens stores, each once.
 type Access struct {
-	Cloud func(ctx context.Context, l Location) (Store, error) // opens a bucket
+	Cloud Cloud
 
 	mu     sync.Mutex
 	opened map[string]Store
@@ -66,6 +73,9 @@ func (a *Access) Store(ctx context.Context, l Location) (Store, error) {
 func (a *Access) open(ctx context.Context, l Location) (Store, error) {
 	if l.Scheme == fileScheme {
 		return &folder{verified: map[string]fileState{}}, nil
+	}
+	if a.Cloud == nil {
+		return nil, fmt.Errorf("%s: %w", l, ErrNotBuilt)
 	}
 	s, err := a.Cloud(ctx, l)
 	if err != nil {

@@ -73,7 +73,7 @@ func diffGroup(b *bytes.Buffer, group []diff.Change) int {
 	if shown == 0 {
 		return len(group)
 	}
-	fence := fenceFor(text.String())
+	fence := report.Fence(text.String())
 	fmt.Fprintf(b, "\n<details><summary>%s (%d)</summary>\n\n%sdiff\n%s%s\n\n</details>\n", diffHeadings()[group[0].Kind],
 		len(group), fence, text.String(), fence)
 	return len(group) - shown
@@ -86,15 +86,6 @@ func diffBlock(c diff.Change) string {
 		text += strings.TrimRight(string(l.sign)+" "+l.text, " ") + "\n"
 	}
 	return text
-}
-
-// fenceFor is longer than any row of backticks in a string.
-func fenceFor(text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence
 }
 
 // diffChangelog writes what can move a decision as a section of a changelog in Markdown, whose heading is the

@@ -239,9 +239,6 @@ func (u *policyFolder) ruleIDs() []string {
 	return ids
 }
 
-// knownRule refuses an id that no rule has.
-func (u *policyFolder) knownRule(id string) error { return knownRule("--rule: ", id, u.ruleIDs()) }
-
 func knownRule(from, id string, ids []string) error {
 	if slices.Contains(ids, id) {
 		return nil

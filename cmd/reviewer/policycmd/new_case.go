@@ -77,7 +77,7 @@ func (w *wantedCase) check(u *policyFolder) error {
 		return cli.Usage("the case has no name; expected a few words, such as 'a push to main'")
 	}
 	if w.rule != "" {
-		if err := u.knownRule(w.rule); err != nil {
+		if err := knownRule("--rule: ", w.rule, u.ruleIDs()); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ type verifying struct {
 }
 
 func policyVerifyCommand(a *cli.App) *cobra.Command {
-	var v verifying
+	v := verifying{sigstore: sigstoreFlags{library: a.Sigstore}}
 	cmd := &cobra.Command{
 		Use:   "verify ARCHIVE",
 		Short: "Verify the signatures of a policy bundle, and check whether it could be activated",

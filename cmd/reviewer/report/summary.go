@@ -86,12 +86,12 @@ func (m markdown) failure(a annotation) {
 	if len(text) > summaryText {
 		text = strings.ToValidUTF8(text[:summaryText], "") + "\n… (cut)"
 	}
-	fence := fenceAround(text)
+	fence := Fence(text)
 	m.line("%s\n%s\n%s\n\n</details>", fence, text, fence)
 }
 
-// fenceAround returns a fence that the text cannot close.
-func fenceAround(text string) string {
+// Fence returns a fence that the text cannot close.
+func Fence(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"

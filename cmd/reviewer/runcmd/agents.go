@@ -61,11 +61,6 @@ func findAgent(name string) agent {
 	return agent{name: name}
 }
 
-// talks reports whether a command can be talked to through its standard input.
-func (a agent) talks(command []string) bool { return a.protocol != nil && a.spoken(command) }
-
-func hasStream(name string) bool { return findAgent(name).line != nil }
-
 // agentPrograms returns the names of programs by agent.
 func agentPrograms() map[string][]string {
 	programs := map[string][]string{}

@@ -133,7 +133,7 @@ func (o *observer) findSessions() {
 			continue
 		}
 		o.ledger = r.N + 1
-		if r.Kind == engine.KindOpen && r.Open != nil && r.Open.Of != "" && o.belongs(r) {
+		if r.Kind == engine.KindOpen && r.Open != nil && r.Open.Of != "" && o.ours(r.Harness, r.Open.Workspace) {
 			o.follow(engine.SessionKey{Harness: r.Harness, Session: r.Session})
 		}
 	}
@@ -154,9 +154,6 @@ func (o *observer) findResumed() {
 		}
 	}
 }
-
-// belongs reports whether a session that began is one of the run: of its agent, and in its folder.
-func (o *observer) belongs(r *engine.Record) bool { return o.ours(r.Harness, r.Open.Workspace) }
 
 func (o *observer) ours(agent, workspace string) bool {
 	return (o.agent.name == "" || agent == o.agent.name) && (inside(workspace, o.p.dir) || inside(o.p.dir, workspace))

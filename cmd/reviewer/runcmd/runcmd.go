@@ -235,10 +235,10 @@ func (p *plan) options() run.Options {
 	if program := cli.Program(); run.HelperPossible {
 		o.Helper = []string{program, helperName}
 	}
-	if known := findAgent(p.agent); known.talks(p.command) {
+	if known := findAgent(p.agent); known.protocol != nil && known.spoken(p.command) {
 		o.Interrupt = known.interrupt()
 	}
-	if !term.IsTerminal(int(os.Stdout.Fd())) && hasStream(p.agent) {
+	if !term.IsTerminal(int(os.Stdout.Fd())) && findAgent(p.agent).line != nil {
 		o.Lines = p.observer.line
 	}
 	return o
@@ -252,16 +252,13 @@ func passSignals(r *run.Run) (stop func()) {
 	go func() {
 		for s := range signals {
 			sig, ok := s.(syscall.Signal)
-			if ok && !(terminal && fromTerminal(sig)) {
+			if ok && !(terminal && (sig == syscall.SIGINT || sig == syscall.SIGQUIT)) {
 				r.Signal(sig)
 			}
 		}
 	}()
 	return func() { signal.Stop(signals) }
 }
-
-// fromTerminal reports whether a terminal sends a signal to all its processes.
-func fromTerminal(sig syscall.Signal) bool { return sig == syscall.SIGINT || sig == syscall.SIGQUIT }
 
 // report writes the summary, and returns the exit code of the run as an error.
 func report(a *cli.App, f flags, s *Summary) error {

@@ -108,14 +108,11 @@ func listSessions(a *cli.App, w io.Writer, out *term.Output, none string, sessio
 		"CALLS", "DENIED", "ASKED", "WORKSPACE")
 	for i, s := range sessions {
 		head := fmt.Sprintf("%s  %s  %s %5d %6d %5d  ", term.Pad(ids[i], column), term.Pad(term.OneLine(s.Key.Harness, 11), 11),
-			shortClock(s.Last), s.Actions, s.Denied, s.Asked)
+			time.UnixMilli(s.Last).Format("2006-01-02 15:04"), s.Actions, s.Denied, s.Asked)
 		listSession(w, p, width, head, s)
 	}
 	return nil
 }
-
-// shortClock is a time to the minute.
-func shortClock(ms int64) string { return time.UnixMilli(ms).Format("2006-01-02 15:04") }
 
 // shortIDs are unambiguous prefixes of the sessions' ids, which every command accepts.
 // An id that is not a UUID is not changed.

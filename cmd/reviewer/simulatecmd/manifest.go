@@ -7,7 +7,6 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects/cloud"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/spf13/cobra"
@@ -20,7 +19,7 @@ func Documents() []cli.Document {
 }
 
 func simulateManifestCommand(a *cli.App) *cobra.Command {
-	in := inputs{store: &objects.Access{Cloud: cloud.Open}}
+	in := inputs{store: &objects.Access{Cloud: a.Cloud}}
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "manifest SOURCE…",

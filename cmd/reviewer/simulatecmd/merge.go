@@ -11,14 +11,13 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/impact"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects/cloud"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/spf13/cobra"
 )
 
 func simulateMergeCommand(a *cli.App) *cobra.Command {
 	var s simulation
-	s.inputs.store = &objects.Access{Cloud: cloud.Open}
+	s.inputs.store = &objects.Access{Cloud: a.Cloud}
 	var how merging
 	cmd := &cobra.Command{
 		Use:   "merge FILE…",

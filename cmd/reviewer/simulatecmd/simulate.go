@@ -24,7 +24,6 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/impact"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects/cloud"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -67,7 +66,7 @@ type simulation struct {
 // Command is `reviewer policy simulate`.
 func Command(a *cli.App) *cobra.Command {
 	var s simulation
-	s.inputs.store = &objects.Access{Cloud: cloud.Open}
+	s.inputs.store = &objects.Access{Cloud: a.Cloud}
 	cmd := &cobra.Command{
 		Use:   "simulate [SOURCE…]",
 		Short: "Compare two policies on recorded sessions and show what would change",

@@ -58,3 +58,14 @@ func VerdictColour(word string) string {
 	}
 	return ""
 }
+
+// LevelColour is the colour of a severity or a level of risk; empty: it has none.
+func LevelColour(level string) string {
+	switch level {
+	case "critical", "high":
+		return Bad
+	case "medium":
+		return Warn
+	}
+	return ""
+}

@@ -106,6 +106,19 @@ func Thousands(n int64) string {
 	return digits
 }
 
+// Size formats a number of bytes for a table.
+func Size(n int64) string {
+	const units = "KMGTPE"
+	if n < 1024 {
+		return strconv.FormatInt(n, 10)
+	}
+	f, unit := float64(n)/1024, 0
+	for f >= 1024 {
+		f, unit = f/1024, unit+1
+	}
+	return strconv.FormatFloat(f, 'f', 1, 64) + units[unit:unit+1]
+}
+
 // WrapLines breaks the lines of a string that are wider than a width; continuation lines
 // are indented further. 0: any width.
 func WrapLines(text string, width int) string {

@@ -390,7 +390,7 @@ func (a assignment) secret(f *Formats, k Keyword) bool {
 	if strings.Contains(a.name, "tokenizer") || k.Word == "_auth" && strings.Contains(a.name, "_author") || k.Word == "pwd" && folder(v) {
 		return false
 	}
-	if a.amazon() {
+	if strings.Contains(a.name, "aws") && len(a.value) == 40 && amazonSecret(a.value) {
 		return true
 	}
 	if isPublished(v) || k.weak && madeOfWords(v) || a.itself() || !a.sure && a.names(k) {
@@ -455,11 +455,6 @@ func (a assignment) itself() bool {
 	return strings.TrimRight(value[field+1:], "0123456789") == own
 }
 
-// amazon reports whether a value has the exact form of a secret access key.
-func (a assignment) amazon() bool {
-	return strings.Contains(a.name, "aws") && len(a.value) == 40 && amazonSecret(a.value)
-}
-
 // spaced judges a value of several words: a pass phrase, not a sentence.
 func (a assignment) spaced(k Keyword) bool {
 	v := a.value
@@ -476,7 +471,7 @@ func (a assignment) floor() float64 {
 	if (a.glued || a.quoted) && !a.random {
 		most = 2.8
 	}
-	if hexGroups(a.value) {
+	if len(a.value) >= 16 && strings.Trim(a.value, "0123456789abcdef:-") == "" {
 		most = min(most, 2.4)
 	}
 	return min(most, 0.8*math.Log2(float64(len(a.value))))

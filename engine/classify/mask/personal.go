@@ -141,7 +141,7 @@ func luhn(digits string) bool {
 // appendIBANs finds bank account numbers, whole or in groups of four.
 func appendIBANs(found []span, s string) []span {
 	for i := 0; i+15 <= len(s); i++ {
-		if !upper(s[i]) || !upper(s[i+1]) || !Digit(s[i+2]) || !Digit(s[i+3]) || i > 0 && TokenChar(s[i-1]) {
+		if !upperChar(s[i]) || !upperChar(s[i+1]) || !Digit(s[i+2]) || !Digit(s[i+3]) || i > 0 && TokenChar(s[i-1]) {
 			continue
 		}
 		if end, ok := ibanEnd(s, i); ok {
@@ -185,8 +185,6 @@ func mod97(iban []byte) bool {
 	}
 	return rest == 1
 }
-
-func upper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // appendPhones finds international phone numbers, +49 30 1234567, and those of
 // North America with separators, (555) 123-4567.

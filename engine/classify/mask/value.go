@@ -103,10 +103,6 @@ func scrambled(s string) bool {
 	return len(s) >= 12 && changes >= 5 && longest >= 4
 }
 
-// hexGroups reports whether a value is hexadecimal, whole or in groups: it has
-// letters of a small alphabet.
-func hexGroups(s string) bool { return len(s) >= 16 && strings.Trim(s, "0123456789abcdef:-") == "" }
-
 // whereabouts reports whether a value names the place of the secret, or a function
 // that returns it: a path of words, or a call without arguments.
 func whereabouts(v string) bool {

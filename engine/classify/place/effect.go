@@ -15,7 +15,7 @@ import (
 // Effect resolves one raw effect, with what is known about the machine on which it happens.
 func (r *Resolver) Effect(raw abstract.RawEffect) engine.Effect {
 	var share bool
-	if raw.Host == "" && onFile(raw.Kind) {
+	if raw.Host == "" && (raw.Kind == engine.EffectFileDelete || raw.Kind == engine.EffectFileWrite || raw.Kind == engine.EffectFileRead) {
 		raw.Host = r.onNetwork(raw.Target.Text)
 		share = raw.Host != ""
 	}
@@ -34,10 +34,6 @@ func (r *Resolver) Effect(raw abstract.RawEffect) engine.Effect {
 		}
 	}
 	return e
-}
-
-func onFile(kind engine.EffectKind) bool {
-	return kind == engine.EffectFileDelete || kind == engine.EffectFileWrite || kind == engine.EffectFileRead
 }
 
 // onMachine reports whether a place is on this machine: a container, not a host.

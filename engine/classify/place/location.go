@@ -39,7 +39,7 @@ func (r *Resolver) Location(p string) engine.Location {
 
 // awayLocation handles paths outside the workspace.
 func (r *Resolver) awayLocation(p string) engine.Location {
-	if rootDir(p) || r.isHomes(p) {
+	if rootDir(p) || slices.Contains(r.homes, p) {
 		if loc := r.tempLocation(p); loc == engine.LocationTempRoot {
 			return loc
 		}
@@ -71,10 +71,6 @@ func (r *Resolver) homeRoot(p string) bool {
 	}
 	dir := path.Dir(p)
 	return slices.ContainsFunc(r.homes, func(h string) bool { return dir == h && path.Base(p) != "Shared" })
-}
-
-func (r *Resolver) isHomes(p string) bool {
-	return slices.Contains(r.homes, p)
 }
 
 func (r *Resolver) belowHomes(p string) bool {

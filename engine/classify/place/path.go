@@ -63,7 +63,7 @@ func NewResolver(w World, workspace string, set *rows.Set) *Resolver {
 		r.workspace = ""
 	}
 	r.home = r.known(w.Home)
-	for _, t := range w.temps() {
+	for _, t := range append(slices.Clone(w.TempDirs), usualTemps...) {
 		r.temps = appendNew(r.temps, r.clean(t), r.known(t))
 	}
 	for _, h := range w.homes() {
@@ -178,7 +178,7 @@ func (r *Resolver) unlinked(p, cwd string, followLast bool) string {
 			cur = to
 			continue
 		}
-		if !followLast && lastName(rest) {
+		if !followLast && len(rest) == 0 {
 			return next
 		}
 		if to, ok := r.link(next); ok && links < maxLinks {
@@ -193,10 +193,6 @@ func (r *Resolver) unlinked(p, cwd string, followLast bool) string {
 	}
 	return cur
 }
-
-// lastName reports whether nothing follows; a trailing slash does follow, since it makes
-// the kernel follow a link.
-func lastName(rest []string) bool { return len(rest) == 0 }
 
 func (r *Resolver) link(p string) (string, bool) {
 	if r.World.Readlink == nil {

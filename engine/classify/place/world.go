@@ -121,8 +121,6 @@ var usualTemps = []string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp"
 // usualHomes contain home directories.
 var usualHomes = []string{"/home", "/Users", "/export/home", "/var/home"}
 
-func (w World) temps() []string { return append(slices.Clone(w.TempDirs), usualTemps...) }
-
 func (w World) homes() []string {
 	if len(w.Homes) > 0 {
 		return w.Homes

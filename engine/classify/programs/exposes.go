@@ -45,14 +45,8 @@ func everyAddress(text string) bool {
 	return text == "::"
 }
 
-// publishes reports whether a command puts its words where others will read them, although
-// it contacts nobody yet: the message of a commit is pushed later.
-func publishes(c *shell.Call) bool {
-	return len(c.Subs) > 0 && slices.Contains(c.Shell.In.Rows.Words("flows.publishes"), c.Name+"="+c.Subs[0])
-}
-
 // unchecked records that git accepts data from anyone.
 func unchecked(c *shell.Call) {
-	words := strings.ReplaceAll(strings.ToLower(textOf(c.Args)), " ", "=")
+	words := strings.ReplaceAll(strings.ToLower(shell.JoinWords(c.Args).Text), " ", "=")
 	c.Shell.SignalIf(c.Name == "git" && strings.Contains(words, "http.sslverify=false"), engine.SignalUnchecked)
 }

@@ -72,7 +72,7 @@ func runProgram(c *shell.Call) shell.Outcome {
 	}
 	addRows(c, k.Added)
 	c.Strangers(!c.Known || k.Kind == "database")
-	if publishes(c) {
+	if len(c.Subs) > 0 && slices.Contains(c.Shell.In.Rows.Words("flows.publishes"), c.Name+"="+c.Subs[0]) {
 		c.Hands(c.Name)
 	}
 	c.Finish()

@@ -76,8 +76,6 @@ func at(c *shell.Call) {
 	c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "enable", Persistence: true}, abstract.Word("at"))
 }
 
-func textOf(args []abstract.Arg) string { return shell.JoinWords(args).Text }
-
 // bindMount handles mount --bind: changes under the second directory are changes of the first.
 func bindMount(c *shell.Call) {
 	kind, _ := c.Opts.Get("-o", "--options")

@@ -156,7 +156,7 @@ func (c *Call) resolve() bool {
 		base = "reviewer"
 	}
 	c.Name = strings.TrimSuffix(strings.ToLower(base), ".exe")
-	if base != c.Name && !s.caseMatters(c.Name) {
+	if base != c.Name && !(s.In.Knows.Program(c.Name) || IsShell(c.Name)) {
 		c.Name = base
 	}
 	return true
@@ -223,10 +223,6 @@ func (s *Machine) original(path abstract.Arg, base string) string {
 	}
 	return base
 }
-
-// caseMatters reports whether a name must also be looked up in lower case: on a file
-// system that ignores case /bin/RM is rm.
-func (s *Machine) caseMatters(lower string) bool { return s.In.Knows.Program(lower) || IsShell(lower) }
 
 // BaseName returns the last element of a path.
 func BaseName(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }

@@ -575,7 +575,7 @@ func (s *Machine) socket(f redirected, out abstract.Arg, cmd syntax.Command) {
 		s.flow(s.first, host, out, false)
 		s.SignalIf(!out.Known() && cmd != nil && !startsShell(cmd), engine.SignalPipeExternal)
 	}
-	attached := !f.apart || !place.Loopback(host) || !opensOnly(cmd)
+	attached := !f.apart || !place.Loopback(host) || !execsNothing(cmd)
 	s.SignalIf(startsShell(cmd) && attached, engine.SignalReverseShell)
 }
 

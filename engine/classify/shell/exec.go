@@ -165,7 +165,7 @@ func (s *Machine) redirected(st *syntax.Stmt) Outcome {
 }
 
 // execsNothing reports whether a command is exec alone, whose redirections
-// last.
+// last: it opens descriptors and attaches nothing to them.
 func execsNothing(cmd syntax.Command) bool {
 	call, ok := cmd.(*syntax.CallExpr)
 	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec"

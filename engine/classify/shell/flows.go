@@ -42,13 +42,11 @@ func (n *Notes) SecretsIn(t abstract.Taint) []abstract.Secret {
 // variable returns the taint of a variable of the environment. Those in the list of
 // plain names contain no secret.
 func (s *Machine) variable(name string) abstract.Taint {
-	if s.plainName(name) {
+	if s.In.PlainName(name) {
 		return 0
 	}
 	return s.Secret(abstract.Secret{What: engine.FlowVariable, Name: name, Class: s.sourced})
 }
-
-func (s *Machine) plainName(name string) bool { return s.In.PlainName(name) }
 
 // PlainName reports whether a variable of that name contains no secret.
 func (in Input) PlainName(name string) bool {

@@ -18,10 +18,3 @@ func apart(x *syntax.Redirect) bool {
 	n, err := strconv.Atoi(x.N.Value)
 	return err == nil && n > 2
 }
-
-// opensOnly reports whether a command is exec without a program, which opens descriptors
-// and attaches nothing to them.
-func opensOnly(cmd syntax.Command) bool {
-	call, ok := cmd.(*syntax.CallExpr)
-	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec"
-}

@@ -80,7 +80,7 @@ func namesBehind(list []string, text, word string, quoted bool) []string {
 			break
 		}
 		start := at + i
-		if at = start + len(word); start > 0 && moduleByte(text[start-1]) {
+		if at = start + len(word); start > 0 && abstract.IsNameByte(text[start-1]) {
 			continue
 		}
 		lead := strings.TrimLeft(text[at:min(len(text), at+8)], " \t(")
@@ -92,10 +92,6 @@ func namesBehind(list []string, text, word string, quoted bool) []string {
 	return list
 }
 
-func moduleByte(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
 // moduleParts are the parts of the name at the beginning of a string, after
 // blanks and what opens a call or a string.
 func moduleParts(text string) []string {
@@ -105,7 +101,7 @@ func moduleParts(text string) []string {
 		return nil
 	}
 	end := strings.IndexFunc(name, func(r rune) bool {
-		return !(r < 0x80 && moduleByte(byte(r)) || r == '.' || r == '/' || r == '-' || r == '@')
+		return !(r < 0x80 && abstract.IsNameByte(byte(r)) || r == '.' || r == '/' || r == '-' || r == '@')
 	})
 	if end >= 0 {
 		name = name[:end]

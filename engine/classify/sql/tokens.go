@@ -205,7 +205,7 @@ func (l *sqlLexer) word(s string) {
 	for n < len(s) && (abstract.IsNameByte(s[n]) || s[n] == '$' || s[n] == '@' || s[n] == '#' && !l.mysql || s[n] >= utf8.RuneSelf) {
 		n++
 	}
-	first := l.firstOfLine()
+	first := strings.TrimLeft(l.code[strings.LastIndexByte(l.code[:l.at], '\n')+1:l.at], " \t") == ""
 	l.at += n
 	switch text := strings.ToUpper(s[:n]); {
 	case first && text == "DELIMITER" && l.mysql:
@@ -219,10 +219,6 @@ func (l *sqlLexer) word(s string) {
 	default:
 		l.add(sqlWord, text)
 	}
-}
-
-func (l *sqlLexer) firstOfLine() bool {
-	return strings.TrimLeft(l.code[strings.LastIndexByte(l.code[:l.at], '\n')+1:l.at], " \t") == ""
 }
 
 func (l *sqlLexer) punct(s string) {

@@ -299,7 +299,7 @@ func (p *powerShell) switchClause() psValue {
 func (p *powerShell) foreachClause() psValue {
 	if p.skip(true); !p.is("(") {
 		p.skip(false)
-		return p.afterPipe("foreach-object")
+		return p.command(abstract.Word("foreach-object"), nil)
 	}
 	head := p.block()
 	if p.skip(true); !p.is("{") {
@@ -327,9 +327,6 @@ func (p *powerShell) foreachClause() psValue {
 	}
 	return unknownPS()
 }
-
-// afterPipe runs a command whose name is a keyword in other positions.
-func (p *powerShell) afterPipe(name string) psValue { return p.command(abstract.Word(name), nil) }
 
 func (p *powerShell) forClause() psValue {
 	if p.skip(true); p.is("(") {

@@ -10,9 +10,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
-// kimiKeys are those of a hook. One more in any hook, and Kimi Code drops all of them with a warning.
-func kimiKeys() []string { return []string{"command", "event", "matcher", "timeout"} }
-
 func kimiLayers(h harness.Harness, p Places) []Layer {
 	e := entry{agent: h.Name, command: "command", timeout: "timeout", unit: h.Unit, guarded: true}
 	f := blockFormat(func(c HookCommand) (string, error) { return kimiBlock(e, hooksOf(h), c), nil },
@@ -40,7 +37,7 @@ func kimiFindings(e entry, hooks []Hook, raw []byte) Findings {
 	var found Findings
 	for n, h := range tables(doc["hooks"]) {
 		for _, key := range slices.Sorted(maps.Keys(h)) {
-			if !slices.Contains(kimiKeys(), key) {
+			if !slices.Contains([]string{"command", "event", "matcher", "timeout"}, key) {
 				found.Problem = fmt.Sprintf("hook %d has the key %q, which Kimi Code does not know, so it ignores all hooks", n+1, key)
 			}
 		}

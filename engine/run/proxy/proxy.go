@@ -115,7 +115,7 @@ func (p *Proxy) tunnel(conn net.Conn, in *bufio.Reader, request *http.Request) {
 		return
 	}
 	name, hello, err := serverName(&buffered{conn, in})
-	if err != nil || !sameName(name, c.Host) && !address(c.Host, name) {
+	if err != nil || !strings.EqualFold(strings.TrimSuffix(name, "."), strings.TrimSuffix(c.Host, ".")) && !address(c.Host, name) {
 		c.Why = fmt.Sprintf("the client asked for %.100q in its TLS handshake", name)
 		if err != nil {
 			c.Why = "the client did not begin a TLS handshake"
@@ -130,11 +130,6 @@ func (p *Proxy) tunnel(conn net.Conn, in *bufio.Reader, request *http.Request) {
 	c.Sent = int64(len(hello))
 	p.join(conn, in, host, &c)
 	p.Tell(c, true)
-}
-
-// sameName compares names of hosts: case and a trailing dot are ignored.
-func sameName(a, b string) bool {
-	return strings.EqualFold(strings.TrimSuffix(a, "."), strings.TrimSuffix(b, "."))
 }
 
 // address reports whether a host is an address: then clients ask for no name.

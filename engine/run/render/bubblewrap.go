@@ -16,7 +16,7 @@ func bubblewrap(b Box) [][]string {
 		words = append(words, []string{"--ro-bind", "/", "/"})
 	}
 	for _, path := range sorted(b.Plan.Read) {
-		if path != "/" && !special(path) {
+		if path != "/" && !(sandbox.Within(path, "/proc") || sandbox.Within(path, "/dev") || path == "/tmp") {
 			words = append(words, []string{"--ro-bind-try", path, path})
 		}
 	}
@@ -46,9 +46,4 @@ func bubblewrap(b Box) [][]string {
 		words = append(words, []string{"--unsetenv", name})
 	}
 	return append(words, []string{"--chdir", b.Dir}, append([]string{"--"}, b.Command...))
-}
-
-// special reports whether bubblewrap makes a folder itself.
-func special(path string) bool {
-	return sandbox.Within(path, "/proc") || sandbox.Within(path, "/dev") || path == "/tmp"
 }
