@@ -267,7 +267,8 @@ func (c *check) subject() error {
 // revoked refuses an archive that the trust file revokes.
 func (c *check) revoked() error {
 	if slices.Contains(c.trust.Revoked, c.v.SHA256) {
-		return refuse(Revoked, "version %d of the trust file revokes %s (SHA-256 %.16s…); get a newer release", c.trust.Version, c.in.File, c.v.SHA256)
+		return refuse(Revoked, "version %d of the trust file revokes %s (SHA-256 %.16s…); get a newer release",
+			c.trust.Version, c.in.File, c.v.SHA256)
 	}
 	return nil
 }

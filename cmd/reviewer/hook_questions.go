@@ -37,7 +37,9 @@ type questions struct {
 func (q *questions) Limit() time.Duration { return time.Until(q.until) }
 
 // Open writes the request, and starts a process that tells people about it.
-func (q *questions) Open(ctx context.Context, p *review.Policy, r approval.Request, a *engine.Action, workspace string) (act.Question, error) {
+func (q *questions) Open(
+	ctx context.Context, p *review.Policy, r approval.Request, a *engine.Action, workspace string,
+) (act.Question, error) {
 	pending := queue.Queue{Log: q.store}
 	fresh, err := pending.Put(r)
 	if err != nil {

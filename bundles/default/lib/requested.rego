@@ -45,6 +45,24 @@ asked(act) if {
 }
 
 # METADATA
+# title: Requests cover all effects of the call that are critical
+worst_named if {
+	"permitted" in input.facts
+	worst := [e |
+		some i, e in input.action.effects
+		scores.side_effects.severities[i] == data.reviewer.side_effects.names[data.reviewer.side_effects.critical]
+	]
+	worst != []
+	every e in worst { _named_by_some(e) }
+}
+
+_named_by_some(e) if {
+	some act, _ in _cfg.answers
+	some s in _requests(act)
+	_covers(act, s, e)
+}
+
+# METADATA
 # title: The latest prompt asks for an act, and for nothing but what the call does it to
 # description: >-
 #   Where the sentence has names, the call has one of them, and one of those with dots. Where it has numbers, all numbers that the call is about are in it.

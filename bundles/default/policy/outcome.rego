@@ -8,6 +8,7 @@ package reviewer.outcome
 
 import data.reviewer.fired
 import data.reviewer.intervention
+import data.reviewer.requested
 import data.reviewer.rewriting
 import data.reviewer.said
 import data.reviewer.saving
@@ -164,6 +165,7 @@ own := "allow" if {
 	not data.reviewer.enabled
 } else := "block" if {
 	scores.worst >= data.reviewer.side_effects.critical
+	not requested.worst_named
 } else := "allow" if {
 	saving.used
 	_strictness[_limited(_cell)] <= _strictness.warn

@@ -311,7 +311,8 @@ func (d Restored) Text(w io.Writer) {
 func (m moved) text(w io.Writer) {
 	if m.Now.Folder == "" {
 		fmt.Fprintf(w, "the repository in %s is gone, and was not restored: checkpoints have its files, not its .git folder;\n"+
-			"  until it is there again, git in this folder works on the repository around it, if there is one\n", term.OneLine(m.Then.Folder, longest))
+			"  until it is there again, git in this folder works on the repository around it, if there is one\n",
+			term.OneLine(m.Then.Folder, longest))
 		return
 	}
 	fmt.Fprintf(w, "the repository in %s has changed since then, and was not restored:\n", term.OneLine(m.Then.Folder, longest))

@@ -226,7 +226,8 @@ func (r *statementReader) note(t []token) {
 
 // meant reads a clause as one of these.
 func (r *statementReader) meant(c clause) bool {
-	return r.interjected(c) || r.asks(c) || r.limitsAct(c.tokens, c.until) || r.limits(c) || r.spares(c) || r.leaves(c) || r.keeps(c) || r.avoids(c) ||
+	return r.interjected(c) || r.asks(c) || r.limitsAct(c.tokens, c.until) || r.limits(c) || r.spares(c) || r.leaves(c) ||
+		r.keeps(c) || r.avoids(c) ||
 		r.ends(c) || r.says(c) || r.forbids(c) || r.permits(c) || r.orders(c) || r.agrees(c)
 }
 
@@ -315,7 +316,7 @@ func (r *statementReader) limits(c clause) bool {
 // nothing: just change the schema.
 func onlyThis(t []token) bool {
 	for i := range t {
-		if t[i].in("only") && !(t[i].in("just") && i+1 < len(t) && t[i+1].anyPart(partOrders, partMakes)) {
+		if t[i].in("only") && !t[i].in("restricts") && !(t[i].in("just") && i+1 < len(t) && t[i+1].anyPart(partOrders, partMakes)) {
 			return true
 		}
 	}

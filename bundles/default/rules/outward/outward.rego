@@ -25,7 +25,6 @@ _services := data.reviewer.services
 #   remediation: show what would change, and let the user order the deployment
 #   overridable: [organisation, user, project]
 deploy_unasked if {
-	"changes" in input.facts
 	input.phase == "pre"
 	not "dry_run" in input.action.signals
 	some act in {"deploys", "configures", "operates", "flushes", "production"}
@@ -135,7 +134,6 @@ push_unasked if {
 #   remediation: open the pull request, and let the user merge it or ask for the merge
 #   overridable: [organisation, user, project]
 merge_unasked if {
-	"changes" in input.facts
 	input.phase == "pre"
 	some text in _elsewhere_texts
 	scores.matches(text, _services.merges)
