@@ -171,7 +171,8 @@ var digestForm = engine.Regexp(`^[0-9a-f]{64}$`)
 func (t *Trust) readRevoked() error {
 	for _, digest := range t.Revoked {
 		if !digestForm().MatchString(digest) {
-			return wrong("revoked has %.100q; expected the SHA-256 of an archive, 64 hex digits, as `reviewer policy list -f json` and `sha256sum` show it", digest)
+			return wrong("revoked has %.100q; expected the SHA-256 of an archive, 64 hex digits, "+
+				"as `reviewer policy list -f json` and `sha256sum` show it", digest)
 		}
 	}
 	return nil
