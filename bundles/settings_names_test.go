@@ -24,15 +24,15 @@ var openLists = map[string]string{
 		"isolation.devices isolation.own isolation.protected isolation.made isolation.agent_read.* isolation.agent_write.* " +
 		"isolation.agent_protected.* rules.disabled_in system.rights system.serial system.harmless_devices guard.traces inbound.logins " +
 		"checkpoints.generated packages.lockfiles scope.built_with",
-	"expressions": "lists.git_files lists.building_files lists.committing_tools lists.fetching_files lists.forge_tools lists.image_registries lists.keeping_options lists.removing_options lists.running_files lists.source_files " +
+	"expressions": "lists.image_registries lists.keeping_options lists.removing_options " +
 		"code.run_elsewhere scope.caches system.all_processes system.asked processes.managers registry.asked registry.off " +
 		"registry.removed execution.records execution.replays execution.proxies places.data permissions.broad permissions.broad_below " +
-		"services.deploys services.configures services.operates services.flushes services.speaks services.proposes services.here services.production services.rehearsals services.merges services.stops services.restarts services.selects services.made_again " +
+		"services.deploys services.production services.rehearsals services.merges services.stops services.restarts services.selects services.made_again " +
 		"packages.upgrades goals.requests.places goals.requests.mounts goals.requests.desktop workspace.settings secrets.plain secrets.variables secrets.unnamed secrets.hunted packages.essential packages.broad integrity.tests",
 	"hosts, ports and addresses": "scope.hosts isolation.hosts isolation.ports isolation.agent_hosts.* processes.ports hosts.known hosts.repository " +
 		"hosts.drops hosts.metadata services.stores services.payments services.messengers inbound.local packages.sources",
-	"words of names, verbs and objects": "lists.handling_verbs lists.removing_verbs lists.overwriting_verbs lists.code_endings lists.copy_marks lists.document_endings lists.ending_verbs lists.package_installs lists.published_folders lists.secret_names lists.starting_verbs lists.unchecked_endings " +
-		"goals.requests.pictures goals.requests.small goals.requests.live goals.requests.typed goals.requests.drains_more goals.requests.ended_by goals.requests.answers services.stages services.reading services.orphans workspace.executable workspace.writing workspace.keeping workspace.closed save.keeps processes.common processes.handled processes.orders system.power system.disk_records system.guards system.admin_groups " +
+	"words of names, verbs and objects": "lists.handling_verbs lists.removing_verbs lists.overwriting_verbs lists.copy_marks lists.ending_verbs lists.package_installs lists.published_folders lists.secret_names lists.starting_verbs lists.unchecked_endings " +
+		"goals.requests.pictures goals.requests.drains_more goals.requests.ended_by goals.requests.answers services.stages services.orphans workspace.executable workspace.writing workspace.keeping workspace.closed save.keeps processes.common processes.handled processes.orders system.power system.disk_records system.guards system.admin_groups " +
 		"services.published services.ends services.unknown_ends services.wide services.recovery services.audit services.grants services.names " +
 		"services.reviews services.money services.messages databases.block databases.block_unseen databases.images markers.production markers.test " +
 		"markers.clusters git.protected secrets.stores secrets.images secrets.exports packages.known packages.popular.npm " +
@@ -40,7 +40,7 @@ var openLists = map[string]string{
 	"objects, numbers and texts": "patterns.composites risk.failed_similar side_effects.names guard.client_rules interventions.notification_channels " +
 		"interventions.notification_channels.*.to interventions.notification_channels.*.headers interventions.encrypt_incidents_to " +
 		"interventions.recommendations.*.immediate interventions.recommendations.*.preventive interventions.kinds.*.command interventions.kinds.*.env",
-	"what people call things, and the commands and tools of an act": "goals.answers.* goals.same_words goals.same_words.* goals.short goals.short.* goals.requests.shared goals.runs.tests goals.runs.servers goals.runs.serves goals.runs.scripts goals.runs.without " +
+	"what people call things, and the commands and tools of an act": "goals.answers.* goals.runs.tests goals.runs.servers goals.runs.serves goals.runs.scripts goals.runs.without " +
 		"goals.synonyms goals.synonyms.* goals.names goals.acts goals.acts.*.commands goals.acts.*.with_operands goals.acts.*.sends goals.acts.*.effects " +
 		"goals.acts.*.effects.* goals.acts.*.words goals.acts.*.tools goals.acts.*.tools.*",
 	"names that are defined here":                                     "windows interventions.kinds former_harms workspaces",

@@ -4,15 +4,6 @@ package rego
 // what does.
 func elsewhere() map[string]string {
 	return map[string]string{
-		"lists.building_files":                            "bundles/default/cases/supply: build_fetches_code",
-		"lists.code_endings":                              "bundles/default/cases/content: false_report",
-		"lists.committing_tools":                          "bundles/default/cases/supply: pipeline_pushed",
-		"lists.document_endings":                          "bundles/default/cases/content: reverse_shell_written",
-		"lists.fetching_files":                            "bundles/default/cases/supply: config_runs_code",
-		"lists.git_files":                                 "bundles/default/cases/git: git_data_written",
-		"lists.forge_tools":                               "bundles/default/cases/supply: pipeline_pushed",
-		"lists.running_files":                             "bundles/default/cases/supply: config_runs_code",
-		"lists.source_files":                              "bundles/default/cases/supply: package_source_written",
 		"lists.unchecked_endings":                         "bundles/default/cases/patterns: claim_unchecked",
 		"lists.copy_marks":                                "bundles/default/cases/goals/hosts.yaml",
 		"lists.environment_printers":                      "bundles/default/cases/secrets/published.yaml",

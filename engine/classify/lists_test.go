@@ -92,7 +92,6 @@ var wordCases = map[string]wordCase{
 	"calls.all":         {bash: `node -e 'a.zzqx().delete()'`},
 	"calls.libraries":   {bash: `node -e 'zzqx.a.drop()'`},
 	"calls.services":    {bash: `python3 -c 'zzqx.b.delete_volume()'`},
-	"calls.changes":     {bash: `python3 -c 'boto3.b.zzqx_stack()'`},
 	"calls.fakes":       {bash: `node -e 'zzqx.dropDatabase()'`},
 	"servers.terminals": {tool: "mcp__zzqx__b", args: `{"input":"rm a.txt"}`},
 	"servers.databases": {tool: "mcp__zzqx__b", args: `{"query":"drop table a"}`},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -27,7 +26,7 @@ func (h *State) join(a engine.Action) engine.Action {
 			e.Ledger = engine.LedgerMoved
 		case perhaps:
 			e.Ledger = ""
-		case h.endsTree(&e), h.madeUnit(&e):
+		case h.endsTree(&e):
 			e.Ledger = engine.LedgerCreated
 		}
 		e.Location = h.location(&e)
@@ -51,13 +50,6 @@ func (h *State) cameInto(place string) bool {
 	return slices.ContainsFunc(upwards(place), func(folder string) bool {
 		p := h.path(truncateKey(folder))
 		return p != nil && p.State == engine.LedgerCreated && slices.Contains(p.Labels, engine.LabelUntrusted) && !thirdParty(folder)
-	})
-}
-
-// madeUnit reports whether an effect is on a unit of systemd whose file the session made.
-func (h *State) madeUnit(e *engine.Effect) bool {
-	return e.Kind == engine.EffectSystemCall && e.Target != "" && slices.ContainsFunc(h.Paths, func(p pathEntry) bool {
-		return p.State == engine.LedgerCreated && p.known() && strings.Contains(p.Key, "/systemd/") && strings.HasSuffix(p.Key, "/"+e.Target)
 	})
 }
 

@@ -14,19 +14,7 @@ _cfg := data.reviewer.goals.requests
 
 # METADATA
 # title: A request of the person answers what a rule objects to
-# description: >-
-#   All that the rule is about is covered by a request. Or the call is the very command that the person typed in the latest prompt, and
-#   the rule's harm is one of goals.requests.typed.
-# scope: document
-answers(r) if {
-	not r.firm
-	r.decision == "ask"
-	r.harm in _cfg.typed
-	some s in _requests("type")
-	s.prompt >= input.session.prompts
-	input.event.args.command in s.objects
-}
-
+# description: All that the rule is about is covered by a request.
 answers(r) if {
 	not r.firm
 	_listed(r.id)
@@ -60,156 +48,6 @@ _named_by_some(e) if {
 	some act, _ in _cfg.answers
 	some s in _requests(act)
 	_covers(act, s, e)
-}
-
-# METADATA
-# title: The latest prompt asks for an act, and for nothing but what the call does it to
-# description: >-
-#   Where the sentence has names, the call has one of them, and one of those with dots. Where it has numbers, all numbers that the call is about are in it.
-ordered(act) if {
-	"permitted" in input.facts
-	some s in _requests(act)
-	s.prompt >= input.session.prompts
-	_fits(s)
-	_is_about(act, s)
-}
-
-# An order about what runs at a service shares words with the call, and is about a service: by a name that the call has too, or by a
-# word that is not about code (goals.requests.live).
-_is_about(act, _) if not _cfg.shared[act]
-
-_is_about(act, s) if {
-	own := {_stem(w) | some w in regex.find_n(`[a-z0-9]{2,}`, lower(s.text), -1); not w in _cfg.small}
-	count(own & _call_words) >= _cfg.shared[act]
-	_of_a_service(s)
-}
-
-_of_a_service(s) if effects.marked(s.text, _cfg.live)
-
-_of_a_service(s) if {
-	some o in s.objects
-	_shaped(o)
-	_has_a_name({lower(o)})
-}
-
-# The same stem: invalidate and invalidation.
-_stem(word) := substring(word, 0, 5)
-
-_call_words contains _stem(w) if {
-	some text in _all_texts
-	some w in regex.find_n(`[a-z0-9]{2,}`, text, 200)
-}
-
-_shaped(name) if {
-	regex.match(`^\S*[A-Za-z.]\S*$`, name)
-	regex.match(`[-_./@0-9]`, name)
-}
-
-_fits(s) if {
-	dotted := {t | some t in regex.find_n(`[a-z0-9-]+(?:\.[a-z0-9-]+)+`, lower(object.get(s, "text", "")), -1)}
-	_has_a_name(dotted)
-	_has_a_name({lower(o) | some o in s.objects; _shaped(o)})
-	only_its_numbers(s)
-}
-
-# METADATA
-# title: The call is about no number that is not in the sentence, if it has any
-# scope: document
-only_its_numbers(s) if {
-	texts_of_order := array.concat([object.get(s, "text", "")], object.get(s, "objects", []))
-	numbers := {n | some text in texts_of_order; some n in regex.find_n(`[0-9]+`, text, -1)}
-	_has_only(numbers)
-}
-
-_has_a_name(names) if names == set()
-
-_has_a_name(names) if {
-	some name in names
-	some text in _all_texts
-	contains(text, name)
-}
-
-_has_only(numbers) if numbers == set()
-
-_has_only(numbers) if every n in _numbers { n in numbers }
-
-# Numbers of issues, pull requests and the like: operands, parts of paths, and arguments of tools.
-_numbers contains n if {
-	some c in input.action.commands
-	some word in object.get(c, "operands", [])
-	some part in split(trim_left(word, "#!"), "/")
-	some n in regex.find_n(`^[0-9]+$`, part, 1)
-}
-
-_numbers contains n if {
-	some e in input.action.effects
-	e.kind == "network"
-	some part in split(e.target, "/")
-	some n in regex.find_n(`^[0-9]+$`, part, 1)
-}
-
-_numbers contains sprintf("%v", [value]) if {
-	some value in input.event.args
-	is_number(value)
-	startswith(input.event.tool, "mcp__")
-}
-
-_all_texts contains text if some text in texts
-
-_all_texts contains lower(value) if {
-	walk(input.event.args, [_, value])
-	is_string(value)
-}
-
-# METADATA
-# title: What the call does, as texts that one list of expressions can be about
-# description: >-
-#   Command lines in lower case; at, the service and the command line that runs there; mcp and the words of a tool's name that does not only read; http and the address of a request; code, the
-#   library and the words of a method that changes something at a service.
-# scope: document
-texts contains line if {
-	some i, line in effects.lines
-	not _only_fetches(i)
-}
-
-# What runs at a service: heroku run rake db:migrate.
-texts contains sprintf("at %s %s", [e.host, effects.lines[e.command]]) if {
-	some e in input.action.effects
-	e.kind == "process"
-	startswith(e.host, "app:")
-}
-
-texts contains concat(" ", array.concat(["mcp"], words)) if {
-	startswith(input.event.tool, "mcp__")
-	words := [w | some w in regex.split(`[^a-z0-9]+`, lower(regex.replace(input.event.tool, `([a-z])([A-Z])`, "${1}_$2"))); w != ""; w != "mcp"]
-	not _reads(words)
-}
-
-texts contains concat(" ", ["http", lower(e.target)]) if {
-	some e in input.action.effects
-	e.kind == "network"
-	e.verb != "fetch"
-	not e.loopback
-	contains(e.target, "/")
-}
-
-texts contains sprintf("code %s %s", [e.target, e.object]) if {
-	some e in input.action.effects
-	e.kind == "network"
-	e.verb == "call"
-}
-
-# A request to a code host that changes nothing: gh api repos/a/b/issues.
-_only_fetches(i) if {
-	input.action.commands[i].name in data.reviewer.lists.version_control
-	sent := [e | some e in input.action.effects; e.command == i; e.kind == "network"]
-	sent != []
-	every e in sent { e.verb == "fetch" }
-}
-
-_reads(words) if {
-	some word in array.slice(words, 1, 3)
-	word in data.reviewer.services.reading
 }
 
 _listed(id) if {
@@ -255,22 +93,6 @@ _about["recording"] := [e |
 _about["publish"] := _published
 
 _about["goal_disproportion"] := _published
-
-_about["container_ended"] := [e | some e in input.action.effects; e.kind == "process"; e.verb in {"kill", "stop", "delete"}]
-
-_about["service_delete"] := [e | some e in input.action.effects; e.kind == "process"]
-
-_about["dns_change"] := _asked_of_services
-
-_about["payment"] := _asked_of_services
-
-_about["message_sent"] := _asked_of_services
-
-_about["unlisted_outward"] := [e | some e in input.action.effects; e.kind in {"network", "process"}]
-
-_about["infrastructure_delete"] := [e | some e in input.action.effects; effects.ends_service(e)]
-
-_asked_of_services := [e | some e in input.action.effects; e.kind == "network"; e.verb != "fetch"]
 
 _deletions := [e | some e in input.action.effects; e.kind == "file_delete"]
 
@@ -385,50 +207,6 @@ _covers("drain", s, e) if {
 	count(c.operands) > 0
 	every flag in object.get(c, "flags", []) { not strings.any_prefix_match(flag, _cfg.drains_more) }
 }
-
-# What the latest prompt orders of a service, with the names and numbers of its sentence.
-_covers(act, s, e) if {
-	act in {"store", "operate", "point", "pay"}
-	s.prompt >= input.session.prompts
-	_fits(s)
-	_is_about(act, s)
-	not e.recursive
-}
-
-# The contents of a cache, or of a queue that the person names.
-_covers("flush", s, e) if {
-	s.prompt >= input.session.prompts
-	_fits(s)
-	_is_about("flush", s)
-	_only_passing(e)
-}
-
-# A container whose name is a word of the sentence.
-_covers("end_container", s, e) if {
-	e.certainty == "exact"
-	lower(e.target) in {w | some w in regex.find_n(`[\w.-]*\w`, lower(s.text), -1)}
-}
-
-# Everybody whom a message goes to is in the sentence.
-_covers("tell", s, e) if {
-	s.prompt >= input.session.prompts
-	_fits(s)
-	every address in _receivers(e) { contains(lower(s.text), address) }
-}
-
-_receivers(e) := {lower(a) | some text in array.concat([e.target], _strings); some a in regex.find_n(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+|#[a-z][\w-]+`, text, -1)}
-
-_strings := [value | walk(input.event.args, [_, value]); is_string(value)]
-
-_only_passing(e) if e.object in {"cache", "queue", "cdn", "topic"}
-
-_only_passing(e) if {
-	not e.object
-	some word in effects.words(e)
-	word == "purge"
-}
-
-_only_passing(e) if not effects.ends_service(e)
 
 _covers("lane", s, e) if {
 	e.kind == "network"

@@ -231,15 +231,10 @@ func (p *plainCode) statement(i int) {
 // maxArguments limits how far after a method its arguments are searched for.
 const maxArguments = 12
 
-// ends handles an operation of a service's library whose name shows what it ends or changes:
-// terminate_instances, update_function_code.
+// ends handles an operation of a service's library whose name shows what it ends:
+// terminate_instances.
 func (p *plainCode) ends(name string) {
 	verb, object := operation.WordsOf(p.c.Shell.In.Rows).Ending(name)
-	if parts := operation.NameParts(name); len(parts) > 1 && (verb == "" || object == "") && p.listed("calls.changes", parts[0]) {
-		what := strings.Join(parts, " ")
-		p.c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "call", Object: what, Egress: true, Reversible: engine.R3},
-			abstract.Word(p.c.Name))
-	}
 	if verb == "" || object == "" {
 		return
 	}

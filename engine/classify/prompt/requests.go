@@ -9,13 +9,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// requestPrefix begins the names of the lists of requests: the verbs (or like: the request whose verbs they are), the things and the
-// whole phrases of each.
+// requestPrefix begins the names of the lists of requests: the verbs, the things and the whole phrases of each.
 const requestPrefix = "request."
 
 // Limits of what is kept of a request.
 const (
-	maxRequests     = 12
+	maxRequests     = 6
 	maxRequestNames = 5
 )
 
@@ -26,7 +25,7 @@ type request struct {
 	things []string // of which the clause has one; empty: it needs none
 	says   []string // phrases that ask for it by themselves
 	unlike []string // words with which the sentence is about something else
-	needs  []string // what the prompt has to name: host, device, command; or earlier, where what was named before belongs to it
+	needs  []string // what the prompt has to name: host, device; or earlier, where what was named before belongs to it
 }
 
 // requestsOf returns the requests of a policy's table.
@@ -34,16 +33,12 @@ func requestsOf(set *rows.Set) []request {
 	return rows.Once(set, "prompt requests", func() []request {
 		var list []request
 		for _, name := range set.Lists() {
-			act, part, _ := strings.Cut(strings.TrimPrefix(name, requestPrefix), ".")
-			if part != "verbs" && part != "like" || !strings.HasPrefix(name, requestPrefix) {
+			act, verbs := strings.CutSuffix(strings.TrimPrefix(name, requestPrefix), ".verbs")
+			if !verbs || !strings.HasPrefix(name, requestPrefix) {
 				continue
 			}
 			of := func(part string) []string { return set.OwnWords(requestPrefix + act + "." + part) }
-			verbs := of("verbs")
-			for _, other := range of("like") {
-				verbs = append(slices.Clone(verbs), set.OwnWords(requestPrefix+other+".verbs")...)
-			}
-			list = append(list, request{act, verbs, of("things"), of("says"), of("unlike"), of("needs")})
+			list = append(list, request{act, of("verbs"), of("things"), of("says"), of("unlike"), of("needs")})
 		}
 		return list
 	})
@@ -115,7 +110,7 @@ func (r *requestReader) sentence(s []promptWord, k request) {
 // asksFor reports whether a clause has a verb of a request where an order has it, or a phrase that asks by itself.
 func (r *requestReader) asksFor(c []promptWord, k request) bool {
 	text := plainText(c)
-	if r.is(c[0], "question_words") && !r.ordersAnyway(c, k) {
+	if r.is(c[0], "question_words") {
 		return false
 	}
 	if containsAny(text, k.says) {
@@ -136,13 +131,6 @@ func (r *requestReader) asksFor(c []promptWord, k request) bool {
 		}
 	}
 	return false
-}
-
-// ordersAnyway reports whether a clause begins with a verb that is a question word of another language, before a quotation or in a
-// phrase that asks by itself: comment "ok" on PR 5.
-func (r *requestReader) ordersAnyway(c []promptWord, k request) bool {
-	return slices.ContainsFunc(k.says, func(p string) bool { return strings.HasPrefix(plainText(c), " "+p+" ") }) ||
-		len(c) > 1 && c[1].low == quotedLow && slices.Contains(k.verbs, c[0].low)
 }
 
 // denies reports whether a clause has a word that forbids or leaves something out.
@@ -171,12 +159,6 @@ func (r *requestReader) add(k request, c, s []promptWord) {
 		names = append(slices.Clone(r.before[:min(len(r.before), maxRequestNames)]), names...)
 	}
 	r.before = names
-	if slices.Contains(k.needs, "command") {
-		names, hosts = commandsIn(c), nil
-		if len(names) == 0 {
-			return
-		}
-	}
 	objects := []string{}
 	for _, o := range slices.Concat(names, hosts, r.devices) {
 		if len(objects) < maxObjects && !slices.Contains(objects, o) {
@@ -234,17 +216,6 @@ func (r *requestReader) meantDevices(sentences [][]promptWord) []string {
 		return media
 	}
 	return nil
-}
-
-// commandsIn returns the quoted texts of more than one word.
-func commandsIn(c []promptWord) []string {
-	var list []string
-	for _, w := range c {
-		if w.low == quotedLow && strings.Contains(w.text, " ") && len(w.text) <= MaxGoalName {
-			list = append(list, w.text)
-		}
-	}
-	return list
 }
 
 func hostsIn(s []promptWord) []string {

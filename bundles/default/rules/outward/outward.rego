@@ -2,7 +2,6 @@
 package reviewer.families.outward
 
 import data.reviewer.effects
-import data.reviewer.families.git
 import data.reviewer.requested
 import data.reviewer.said
 import data.reviewer.scores
@@ -12,9 +11,8 @@ _services := data.reviewer.services
 # METADATA
 # title: Deployment or change of production that nobody ordered
 # description: >-
-#   Commands, tools of servers, requests and methods of services' libraries, by the settings services.deploys, configures,
-#   operates and flushes, and by services.production where their words name production. What names another stage
-#   (services.stages) or this machine (services.here) is not asked about. A change of rows in a database of production counts too.
+#   The commands are those of services.deploys and, where their words name production, of services.production. A command
+#   that names another stage (services.stages) is not asked about.
 # related_resources: [https://attack.mitre.org/techniques/T1578/]
 # custom:
 #   severity: high
@@ -26,104 +24,45 @@ _services := data.reviewer.services
 #   overridable: [organisation, user, project]
 deploy_unasked if {
 	input.phase == "pre"
+	some i, line in effects.lines
+	_deploys(i, line)
 	not "dry_run" in input.action.signals
-	some act in {"deploys", "configures", "operates", "flushes", "production"}
-	_unordered(act)
-}
-
-_unordered("deploys") if {
-	some text in _elsewhere_texts
-	scores.matches(text, _services.deploys)
-	not _another_stage(text)
-	not _deployment_ordered
-}
-
-_unordered(act) if {
-	act in {"configures", "operates", "flushes"}
-	some text in _elsewhere_texts
-	scores.matches(text, _services[act])
-	not _another_stage(text)
-	not requested.ordered(_orders[act])
-}
-
-_unordered("production") if {
-	some text in _elsewhere_texts
-	scores.matches(text, _services.production)
-	_names_production(text)
-	not _deployment_ordered
-	not requested.ordered("configure")
-}
-
-# Rows of a database whose name, server or command names production.
-_unordered("configures") if {
-	some e in input.action.effects
-	e.kind == "process"
-	e.object == "rows"
-	effects.production(e)
-	not requested.ordered("configure")
-}
-
-_orders := {"configures": "configure", "operates": "operate", "flushes": "flush"}
-
-_deployment_ordered if said.allows("deploy")
-
-_deployment_ordered if said.allows("release")
-
-_deployment_ordered if requested.asked("go_live")
-
-_deployment_ordered if requested.ordered("operate")
-
-_names_production(text) if effects.marked(text, data.reviewer.markers.production)
-
-# The arguments of a tool are not in its text.
-_names_production(text) if {
-	startswith(text, "mcp ")
-	some value in input.event.args
-	is_string(value)
-	count(value) < 100
-	effects.marked(value, data.reviewer.markers.production)
-}
-
-_another_stage(text) if {
-	effects.marked(text, _services.stages)
-	not effects.marked(text, data.reviewer.markers.production)
-}
-
-_elsewhere_texts contains text if {
-	some text in requested.texts
-	not scores.matches(text, _services.rehearsals)
-	not scores.matches(text, _services.here)
-}
-
-# METADATA
-# title: Push to a shared branch that nobody ordered
-# description: The person only asked to look or to explain (goals.looks), and this pushes to a branch of git.protected.
-# custom:
-#   severity: medium
-#   decision: ask
-#   harm: outward
-#   tags: [OWASP-ASI02, SOC2-CC8.1]
-#   message: "This changes a branch that others build on or that is deployed, and the user only asked to look: {command}"
-#   remediation: show the change, or push it to a branch of your own, and let the user decide
-#   overridable: [organisation, user, project]
-push_unasked if {
-	input.phase == "pre"
-	some i, c in input.action.commands
-	c.name == "git"
-	"push" in c.sub
-	not "dry_run" in input.action.signals
-	count(input.goal.intents) > 0
-	every intent in input.goal.intents { intent in data.reviewer.goals.looks }
-	some branch in git.pushed(i, c)
-	some pattern in data.reviewer.git.protected
-	glob.match(pattern, ["/"], branch)
-	every act in ["push", "commit", "deploy", "release"] { not said.allows(act) }
+	not scores.matches(line, _services.rehearsals)
+	not said.allows("deploy")
+	not said.allows("release")
 	not requested.asked("go_live")
+	not "deploy" in input.goal.intents
+}
+
+_deploys(i, line) if {
+	scores.matches(line, _services.deploys)
+	not effects.marked(line, _services.stages)
+	_acts(i)
+}
+
+_deploys(i, line) if {
+	scores.matches(line, _services.production)
+	effects.marked(line, data.reviewer.markers.production)
+	_acts(i)
+}
+
+# A command that only reads, or that starts nothing, is none of these.
+_acts(i) if {
+	some e in input.action.effects
+	e.command == i
+	_does(e)
+}
+
+_does(e) if e.kind == "process"
+
+_does(e) if {
+	e.kind == "network"
+	e.verb != "fetch"
 }
 
 # METADATA
 # title: Merge on a code host that nobody ordered
-# description: By the commands, tools and requests of services.merges.
+# description: By the commands of services.merges.
 # related_resources: [https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request]
 # custom:
 #   severity: high
@@ -135,40 +74,18 @@ push_unasked if {
 #   overridable: [organisation, user, project]
 merge_unasked if {
 	input.phase == "pre"
-	some text in _elsewhere_texts
-	scores.matches(text, _services.merges)
-	not said.allows_exactly("merge")
-	not requested.ordered("land")
+	some i, line in effects.lines
+	scores.matches(line, _services.merges)
+	not scores.matches(line, _services.rehearsals)
+	_sends(i)
+	not said.allows("merge")
 }
 
-# METADATA
-# title: Words in the person's name that nobody ordered
-# description: >-
-#   Comments, issues, reviews, approvals and pull requests on code hosts and trackers, by the commands, tools and requests of
-#   services.speaks and services.proposes. Mail, chats and text messages are message_sent.
-# related_resources: ["https://genai.owasp.org/"]
-# custom:
-#   severity: medium
-#   decision: ask
-#   harm: outward
-#   tags: [OWASP-ASI09, SOC2-CC2.3]
-#   message: "Others see this under the user's account, and the user did not ask for it: {command}"
-#   remediation: show the text, and let the user post it or ask for it
-#   overridable: [organisation, user, project]
-speech_unasked if {
-	input.phase == "pre"
-	some text in _elsewhere_texts
-	scores.matches(text, _services.speaks)
-	not said.allows_exactly("speak")
-	not requested.ordered("tell")
-}
-
-speech_unasked if {
-	input.phase == "pre"
-	some text in _elsewhere_texts
-	scores.matches(text, _services.proposes)
-	not said.allows("pull_request")
-	not requested.ordered("propose")
+_sends(i) if {
+	some e in input.action.effects
+	e.command == i
+	e.kind == "network"
+	e.verb != "fetch"
 }
 
 # METADATA

@@ -36,7 +36,7 @@ repository_public if {
 #   harm: outward
 #   tags: [essential, OWASP-ASI09, ATTACK-T1562, SOC2-CC8.1]
 #   message: "This bypasses the review that the branch requires: {command}"
-#   remediation: wait for the review, or ask the user to request it
+#   remediation: request the review (`gh pr edit PR --add-reviewer NAME`)
 #   overridable: [organisation, user]
 review_bypass if {
 	"external_network" in input.facts

@@ -82,7 +82,7 @@ _service_name(word) if {
 # METADATA
 # title: Unit switched off that the person did not mention
 # description: >-
-#   A timer or a service of a service manager no longer starts by itself. What the person named for work, and units whose files the session made, may be switched off.
+#   A timer or a service of a service manager no longer starts by itself. What the person named for work may be switched off.
 # custom:
 #   severity: medium
 #   decision: ask
@@ -101,6 +101,5 @@ unit_off if {
 	regex.match(`\.(timer|service|socket|path)$`, e.target)
 	input.action.commands[e.command].name in data.reviewer.lists.unit_managers
 	not e.mentioned
-	not effects.written_here(e)
 	not e.host
 }

@@ -191,65 +191,27 @@ _process_words(text) := {word |
 }
 
 # METADATA
-# title: Container ended, perhaps not the session's own
+# title: Container killed, perhaps not the session's own
 # description: >-
-#   Kills, stops and forced removals. The session made a container if the command that makes it succeeded, and would have failed if
-#   there already was one of that name. Those named after the workspace, as compose names them, may be stopped and removed.
+#   Only kills count. A stop can be undone, and removing containers is ordinary work. The session made a container if
+#   the command that makes it succeeded, and would have failed if there already was one of that name.
 # related_resources: [https://docs.docker.com/reference/cli/docker/container/kill/]
 # custom:
 #   severity: medium
 #   decision: ask
 #   harm: machine
 #   tags: [OWASP-ASI02, ATTACK-T1489, SOC2-CC7.5]
-#   message: "This ends a container that this session is not known to have started: {command}"
-#   remediation: use your own names for the containers you start, or ask the user to end this one
+#   message: "This kills a container that this session is not known to have started: {command}"
+#   remediation: stop it (`docker stop`), use your own names for the containers you start, or ask the user to stop it
 #   overridable: [organisation, user, project]
 container_ended if {
+	"kill" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "process"
-	_ends_container(e)
+	e.verb == "kill"
 	_container_engine(e)
 	not effects.made_here(e)
-}
-
-_ends_container(e) if e.verb == "kill"
-
-_ends_container(e) if {
-	e.verb == "stop"
-	not _of_workspace(e)
-}
-
-# The removal of a container that may run.
-_ends_container(e) if {
-	e.verb == "delete"
-	e.forced
-	some sub in input.action.commands[e.command].sub
-	sub == "rm"
-	not _of_workspace(e)
-}
-
-_of_workspace(e) if {
-	e.certainty == "exact"
-	_named_after_workspace(e.target)
-}
-
-# A list of them that is limited to the workspace's: docker ps --filter label=shop.
-_of_workspace(e) if {
-	e.certainty != "exact"
-	some c in input.action.commands
-	c.name in data.reviewer.processes.engines
-	some flag in object.get(c, "flags", [])
-	some value in regex.find_n(`[^=]+$`, flag, 1)
-	regex.match(`=(label|name)=`, flag)
-	_named_after_workspace(value)
-}
-
-_named_after_workspace(name) if {
-	folder := lower(regex.replace(input.session.workspace, `^.*[/\\\\]`, ""))
-	count(folder) > 2
-	some mark in {"-", "_"}
-	startswith(concat("", [lower(name), mark]), concat("", [folder, mark]))
 }
 
 # METADATA
