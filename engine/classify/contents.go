@@ -61,3 +61,11 @@ func Subcommand(ctx context.Context, known engine.Rows, program, word string) bo
 	cmd := facts.Action.Commands[0]
 	return cmd.Name == program && slices.Contains(cmd.Sub, word) && !slices.Contains(cmd.Operands, word)
 }
+
+// MayRun reports whether the programs of a call may run a file, by its name.
+func MayRun(known engine.Rows, a *engine.Action, name string) bool {
+	return slices.ContainsFunc(kindsOf(setOf(known), name, ""), func(kind string) bool {
+		return slices.Contains(a.Loads, kind) ||
+			slices.Contains(a.Loads, engine.CodeAny) && kind != engine.CodeText && kind != engine.CodeData && kind != engine.CodeMarkdown
+	})
+}

@@ -441,14 +441,6 @@ func kindsOf(set *rows.Set, name, text string) []string {
 	return kinds
 }
 
-// MayRun reports whether the programs of a call may run a file, by its name.
-func MayRun(known engine.Rows, a *engine.Action, name string) bool {
-	return slices.ContainsFunc(kindsOf(setOf(known), name, ""), func(kind string) bool {
-		return slices.Contains(a.Loads, kind) ||
-			slices.Contains(a.Loads, engine.CodeAny) && kind != engine.CodeText && kind != engine.CodeData && kind != engine.CodeMarkdown
-	})
-}
-
 // loads reports which files of code the programs of a call may run: see engine.Action.
 func loads(r *toolReader, a *engine.Action) []string {
 	l := loader{set: r.in.Rows, runners: pairsOf(r.in.Rows, "code.runners"), found: map[string]bool{}}

@@ -51,8 +51,8 @@ type literals struct {
 	names *literals
 	own   func(host string) bool
 
-	// Packages that the call itself asked for, as packageStem returns them: under which path a package is found is no
-	// instruction.
+	// Packages that the call itself asked for, as packageStem returns them: the path under which a package is found
+	// instructs nobody.
 	asked []string
 }
 

@@ -39,7 +39,7 @@ func (r *statementReader) limitsAct(t []token, until string) bool {
 // maxUnread is how many sentences are kept that were not understood.
 const maxUnread = 8
 
-// seems reports whether a sentence of which nothing was read looks like a prohibition: it has a negation, or a word of who does
+// seems reports whether a sentence from which nothing was read looks like a prohibition: it has a negation, or a word of who does
 // something themselves, and an act.
 func (r *statementReader) seems(words []promptWord) bool {
 	t := r.tokens(words[:min(len(words), maxClause)])

@@ -82,7 +82,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestLimited: sentences that limit an act, or all work, to something that is no place of files.
+// TestLimited: sentences that limit an act, or all work, to something other than files.
 func TestLimited(t *testing.T) {
 	for text, want := range map[string]string{
 		"push only the tools for now":                  "forbids only_push tools until asked",
