@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -35,14 +36,13 @@ func (r *Resolver) Effect(raw abstract.RawEffect) engine.Effect {
 	return e
 }
 
-// onMachine reports whether a place is on this machine: a container, not a host.
-func onMachine(host string) bool {
-	for part := range strings.SplitSeq(host, "/") {
-		if kind, _, _ := strings.Cut(part, ":"); !slices.Contains([]string{"container", "vm", "volume", "device", "wsl"}, kind) {
-			return false
-		}
+// startedByCall reports whether an effect ends a process that a call of the client started, by its process ID.
+func (r *Resolver) startedByCall(e *engine.Effect) bool {
+	if r.World.Started == nil || e.Certainty != engine.CertaintyExact {
+		return false
 	}
-	return true
+	pid, err := strconv.Atoi(e.Target)
+	return err == nil && pid > 1 && r.World.Started(pid)
 }
 
 func (r *Resolver) resolve(raw abstract.RawEffect) engine.Effect {

@@ -154,3 +154,13 @@ func profileOf(p string) string {
 	}
 	return strings.Join(parts[:3], "/")
 }
+
+// onMachine reports whether a place is on this machine: a container, not a host.
+func onMachine(host string) bool {
+	for part := range strings.SplitSeq(host, "/") {
+		if kind, _, _ := strings.Cut(part, ":"); !slices.Contains([]string{"container", "vm", "volume", "device", "wsl"}, kind) {
+			return false
+		}
+	}
+	return true
+}
