@@ -39,7 +39,7 @@ func TestExpressions(t *testing.T) {
 		most   evaluated
 	}{
 		"a read":  {engine.TypeFileRead, []string{engine.FactReadsOnly}, inside(engine.EffectFileRead, "read"), 120},
-		"an edit": {engine.TypeFileModification, []string{engine.FactChanges, engine.FactChangesFiles}, inside(engine.EffectFileWrite, "write"), 580},
+		"an edit": {engine.TypeFileModification, []string{engine.FactChanges, engine.FactChangesFiles}, inside(engine.EffectFileWrite, "write"), 600},
 	} {
 		in := engine.Input{Phase: engine.PhasePre, Facts: c.facts, Kinds: []string{string(c.effect.Kind)}, Verbs: []string{c.effect.Verb},
 			Action:  engine.Action{Types: []engine.Type{c.of}, Effects: []engine.Effect{c.effect}, Paths: []string{c.effect.Short}},

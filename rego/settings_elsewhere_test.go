@@ -4,6 +4,10 @@ package rego
 // what does.
 func elsewhere() map[string]string {
 	return map[string]string{
+		"processes.handled":                               "bundles/default/cases/processes/signals.yaml",
+		"services.selects":                                "bundles/default/cases/cloud/clusters.yaml: production_selected",
+		"services.orphans":                                "bundles/default/cases/cloud/clusters.yaml: orphans stay",
+		"services.stages":                                 "bundles/default/cases/cloud/deployed.yaml: another stage",
 		"lists.unchecked_endings":                         "bundles/default/cases/patterns: claim_unchecked",
 		"lists.copy_marks":                                "bundles/default/cases/goals/hosts.yaml",
 		"lists.environment_printers":                      "bundles/default/cases/secrets/published.yaml",
