@@ -206,11 +206,12 @@ func ordered(g *ast.Graph) bool {
 	return is
 }
 
-const replacingFile = "replacing_test.rego"
+// replacingFile and its package have names that no policy has.
+const replacingFile = "\x00replacing.rego"
 
 // replacing returns a module in which one rule replaces another.
 var replacing = sync.OnceValue(func() *ast.Module {
-	return ast.MustParseModule("package replacing\n\none := 1\n\ntwo if one == 2 with data.replacing.one as 2\n")
+	return ast.MustParseModule("package __replacing\n\none := 1\n\ntwo if one == 2 with data.__replacing.one as 2\n")
 })
 
 // readsEmptyDefault reports whether an error is that a key is read of a rule whose only value is a

@@ -216,6 +216,10 @@ func (s *activation) verify(ctx context.Context, state *releases.State) (trust.V
 	if err != nil {
 		return trust.Verdict{}, err
 	}
+	if s.in.Channel != "" && believed.None() {
+		return trust.Verdict{}, &trust.Refusal{Code: trust.Scope, Err: fmt.Errorf("there is no trust file, so nothing shows that %s is on the "+
+			"channel %s; leave --channel out, or accept a trust file", s.in.File, s.in.Channel)}
+	}
 	v := believed.Check(trust.Candidate{
 		File: s.in.File, Path: s.in.Path, Archive: s.in.Archive, Envelope: s.in.Envelope,
 		Channel: s.in.Channel, Now: s.Now(), Latest: word.Latest, AllowRollback: s.in.AllowRollback,

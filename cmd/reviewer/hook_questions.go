@@ -140,25 +140,23 @@ func stamps(effects []engine.Effect) []stamp {
 	return list
 }
 
-// maxWatched bounds the entries of folders that are looked at for code: 200,000 take half a second.
-const maxWatched = 200_000
-
 // stampsOfCode describes the files of code in the workspace that a call may run: modules that it imports, files that it
-// includes, scripts of a build. In the order of their paths. Files that tools generate are left out.
+// includes, scripts of a build. In the order of their paths. Of a workspace, no more is
+// looked at than a checkpoint stores (checkpoints.max_files, checkpoints.generated).
 func stampsOfCode(ctx context.Context, p *review.Policy, a *engine.Action, workspace string) (list []stamp) {
 	if a == nil || len(a.Loads) == 0 || workspace == "" {
 		return nil
 	}
-	generated := p.Settings.Checkpoints.Generated
-	seen := 0
+	limits := &p.Settings.Checkpoints
+	var seen int64
 	_ = filepath.WalkDir(workspace, func(path string, d fs.DirEntry, err error) error {
 		seen++
 		switch {
-		case seen > maxWatched || ctx.Err() != nil:
+		case seen > limits.MaxFiles || ctx.Err() != nil:
 			return fs.SkipAll
 		case err != nil:
 			return nil
-		case d.IsDir() && (d.Name() == ".git" || slices.Contains(generated, d.Name())):
+		case d.IsDir() && (d.Name() == ".git" || slices.Contains(limits.Generated, d.Name())):
 			return fs.SkipDir
 		case !d.IsDir() && classify.MayRun(p.Rows, a, path):
 			list = append(list, stampOf(path))

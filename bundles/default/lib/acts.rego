@@ -96,8 +96,14 @@ does(s) if {
 	not about(s)
 	some i, c in input.action.commands
 	some flag in object.get(c, "flags", [])
-	split(flag, "=")[0] in data.reviewer.goals.acts.only_at.words
+	_names_target(flag)
 	_acting(i)
+}
+
+# A short option needs a value with a letter: echo -n and xargs -n=1 name no target.
+_names_target(flag) if {
+	split(flag, "=")[0] in data.reviewer.goals.acts.only_at.words
+	regex.match(`^--|=.*[A-Za-z]`, flag)
 }
 
 does(s) if {

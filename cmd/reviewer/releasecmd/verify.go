@@ -168,7 +168,12 @@ func trustFor(a *cli.App, v *verifying, in *trust.Candidate) (*trust.Trust, stri
 		h := seen.Of(name, channel)
 		return trust.Highest{Sequence: h.Sequence, SHA256: h.Archive}, err
 	}
-	if t.None() {
+	switch {
+	case !t.None():
+	case in.Channel != "":
+		return nil, "", cli.Findings("refused [%s] there is no trust file, so nothing shows that a release is on the channel %s; "+
+			"leave --channel out, or accept a trust file", trust.Scope, in.Channel)
+	default:
 		return nil, "", nil
 	}
 	return t.Trust, t.Path, nil
