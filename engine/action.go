@@ -187,9 +187,6 @@ type Command struct {
 	Via []string `json:"via,omitempty"`
 	// No row says what the command does: the program has none, or its row does not name the subcommand.
 	Unlisted bool `json:"unlisted,omitempty"`
-	// A person approved the same command in this session, perhaps with another text in words that contain spaces; added from the
-	// history, only for commands that no row describes.
-	Agreed bool `json:"agreed,omitempty"`
 }
 
 // Has reports whether one of the options is given, and not with a value that switches it off.

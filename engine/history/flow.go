@@ -14,9 +14,6 @@ const labelPerson engine.Label = "person"
 // occurred in anything that it read.
 const labelOwn engine.Label = "own"
 
-// labelAgreed is a label only for digests of commands that a person approved; see commandKey.
-const labelAgreed engine.Label = "agreed"
-
 // maxMarks is the number of latest marks that are kept per label. When one of a
 // secret is forgotten, the session's own label remains.
 const maxMarks = 160

@@ -245,8 +245,7 @@ const (
 // Heeds reports whether what people wrote makes policy milder.
 func (h *State) Heeds() bool {
 	g := &h.Goals
-	return h.PromptN > 0 || g.known() || len(g.Mentions)+len(g.Lifted)+len(g.Permitted)+len(h.Forgiven) > 0 ||
-		h.Marks[labelPerson]+h.Marks[labelAgreed] != "" ||
+	return h.PromptN > 0 || g.known() || len(g.Mentions)+len(g.Lifted)+len(g.Permitted)+len(h.Forgiven) > 0 || h.Marks[labelPerson] != "" ||
 		slices.ContainsFunc(h.Forms, func(f formEntry) bool { return f.Person+f.Approved > 0 }) ||
 		slices.ContainsFunc(h.Code, func(w writtenCode) bool { return w.Agreed }) ||
 		slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.Agreed })
@@ -295,7 +294,6 @@ func (h *State) expireWords() {
 	slices.SortStableFunc(h.Denials, func(a, b denial) int { return cmp.Compare(a.N, b.N) })
 	h.Forgiven = nil
 	delete(h.Marks, labelPerson)
-	delete(h.Marks, labelAgreed)
 	h.Forms = slices.DeleteFunc(h.Forms, func(f formEntry) bool { return f.Refused == 0 })
 	for i := range h.Forms {
 		h.Forms[i].Person, h.Forms[i].Approved = 0, 0

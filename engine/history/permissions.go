@@ -221,7 +221,6 @@ func (h *State) approve(a *engine.Action, o engine.Outcome) {
 	}
 	if o == engine.OutcomeRan {
 		h.addMarks(labelPerson, h.read(a.Marks))
-		h.agreeCommands(a)
 	}
 	for i := range a.Effects {
 		e := &a.Effects[i]

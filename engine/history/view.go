@@ -10,7 +10,7 @@ import (
 
 // join adds to an action what the session did to its targets before.
 func (h *State) join(a engine.Action) engine.Action {
-	a.Types, a.Commands, a.Signals = orEmpty(a.Types), h.agreedCommands(orEmpty(a.Commands)), orEmpty(a.Signals)
+	a.Types, a.Commands, a.Signals = orEmpty(a.Types), orEmpty(a.Commands), orEmpty(a.Signals)
 	a.Paths, a.Hosts, a.Opaque = orEmpty(a.Paths), orEmpty(a.Hosts), orEmpty(a.Opaque)
 	effects := make([]engine.Effect, len(a.Effects))
 	for i, e := range a.Effects {
