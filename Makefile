@@ -1,8 +1,13 @@
 # The two commands that a newcomer needs: make demo, make test.
 GO      ?= go
 BIN     := bin/reviewer
-BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w"
+BUILD   := $(GO) build -ldflags "-s -w"
 FUZZ    ?= 20s
+
+# One set of flags for tests, vet and programs, so that each package is compiled once for a platform, and not
+# again for each clone. The race detector needs cgo.
+export CGO_ENABLED = 0
+export GOFLAGS += -trimpath
 
 # The tools of lint; OPA's version is the one that is built in.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -203,10 +208,6 @@ cross: ## build for every platform
 
 # KEY is a file or env:NAME; without one, the release is refused unless ARGS has -unsigned.
 OUT ?= dist
-
-# It is compiled as what it builds is, so that the packages that both have are compiled once.
-bin/dev/release: export CGO_ENABLED = 0
-bin/dev/release: export GOFLAGS += -trimpath
 
 release: bin/dev/release ## the files of a release: VERSION=v1.2.0 KEY=env:RELEASE_KEY; OUT is the folder (see docs/releasing.md)
 	bin/dev/release -version "$(or $(VERSION),$(error set VERSION=v1.2.0))" -out "$(OUT)" $(if $(KEY),-key "$(KEY)") $(ARGS)

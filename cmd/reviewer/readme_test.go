@@ -84,7 +84,7 @@ func runReadme(t *testing.T, text, out string) {
 	if !person {
 		t.Log("an agent started these tests: the blocks for a person are left out")
 	}
-	script := "[person] ttyin -stdin enter\nexec bash readme.sh\n-- readme.sh --\n" + readmeScript(text, person)
+	script := "[person] ttyin -stdin enter\nexec bash readme.sh\nstdout 'denied with exit status 2'\n-- readme.sh --\n" + readmeScript(text, person)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "readme.txtar"), []byte(script), 0o644); err != nil {
 		t.Fatal(err)
