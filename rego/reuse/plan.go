@@ -14,6 +14,7 @@ package reuse
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -117,7 +118,9 @@ type work struct {
 	aliases  map[string]ast.Ref
 	inputs   map[string]int
 	found    map[string]*readSet
-	texts    map[string]string
+	direct   map[string]*readSet          // of one path alone; docs are all paths that its rules refer to
+	texts    map[string][sha256.Size]byte // digests of the rules of a path
+	datas    map[string][sha256.Size]byte // digests of data
 }
 
 // readSet is what a document reads, except through other documents.
@@ -129,10 +132,15 @@ type readSet struct {
 	with   bool // some of it is evaluated under `with`
 }
 
+func newReadSet() *readSet {
+	return &readSet{rules: map[string]bool{}, docs: map[string]bool{}, inputs: map[string]ast.Ref{}, datas: map[string]ast.Ref{}}
+}
+
 func newWork(c *ast.Compiler, data ast.Object) *work {
 	w := &work{plan: &Plan{number: map[string]int{}, root: &node{}}, compiler: c, data: data,
 		rules: map[string][]*ast.Rule{}, paths: map[*ast.Rule]string{}, document: map[string]bool{}, aliases: map[string]ast.Ref{},
-		inputs: map[string]int{}, found: map[string]*readSet{}, texts: map[string]string{}}
+		inputs: map[string]int{}, found: map[string]*readSet{}, direct: map[string]*readSet{},
+		texts: map[string][sha256.Size]byte{}, datas: map[string][sha256.Size]byte{}}
 	for _, name := range sortedKeys(c.Modules) {
 		for _, r := range c.Modules[name].Rules {
 			path := groundPath(r).String()
@@ -227,7 +235,7 @@ func (w *work) reads(path string) *readSet {
 	if known := w.found[path]; known != nil {
 		return known
 	}
-	set := &readSet{rules: map[string]bool{}, docs: map[string]bool{}, inputs: map[string]ast.Ref{}, datas: map[string]ast.Ref{}}
+	set := newReadSet()
 	w.follow(path, set)
 	if set.with {
 		for len(set.docs) > 0 {
@@ -273,21 +281,37 @@ func (w *work) follow(path string, set *readSet) {
 		return
 	}
 	set.rules[path] = true
+	own := w.readsOf(path)
+	maps.Copy(set.inputs, own.inputs)
+	maps.Copy(set.datas, own.datas)
+	set.with = set.with || own.with
+	for other := range own.docs {
+		switch {
+		case set.rules[other]:
+		case w.document[other]:
+			set.docs[other] = true
+		default:
+			w.follow(other, set)
+		}
+	}
+}
+
+// readsOf is what the rules of a path read themselves. Many documents call the same functions, so it is kept.
+func (w *work) readsOf(path string) *readSet {
+	if known := w.direct[path]; known != nil {
+		return known
+	}
+	own := newReadSet()
 	for _, r := range w.rules[path] {
-		w.visit(r, set)
+		w.visit(r, own)
 		for ; r != nil; r = r.Else {
 			for node := range w.compiler.Graph.Dependencies(r) {
-				other := w.paths[node.(*ast.Rule)]
-				switch {
-				case set.rules[other]:
-				case w.document[other]:
-					set.docs[other] = true
-				default:
-					w.follow(other, set)
-				}
+				own.docs[w.paths[node.(*ast.Rule)]] = true
 			}
 		}
 	}
+	w.direct[path] = own
+	return own
 }
 
 // visit adds the input and data that a part of a rule reads. A variable that is in no
@@ -335,31 +359,38 @@ func (w *work) input(name string, ref ast.Ref) int {
 	return n
 }
 
-// fingerprint identifies rules and data.
+// fingerprint identifies rules and data. Functions are called by many documents, so the digest of each text is kept.
 func (w *work) fingerprint(set *readSet) [sha256.Size]byte {
 	h := sha256.New()
 	for _, path := range sortedKeys(set.rules) {
-		fmt.Fprintf(h, "%q", path)
-		for _, r := range w.rules[path] {
-			fmt.Fprintf(h, "%q", ruleText(r))
+		digest, known := w.texts[path]
+		if !known {
+			var text strings.Builder
+			for _, r := range w.rules[path] {
+				fmt.Fprintf(&text, "%q", ruleText(r))
+			}
+			digest = sha256.Sum256([]byte(text.String()))
+			w.texts[path] = digest
 		}
+		fmt.Fprintf(h, "%q %x", path, digest)
 	}
 	for _, name := range sortedKeys(set.datas) {
-		fmt.Fprintf(h, "%q %q", name, w.dataText(name, set.datas[name]))
+		fmt.Fprintf(h, "%q %x", name, w.dataDigest(name, set.datas[name]))
 	}
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-func (w *work) dataText(name string, ref ast.Ref) string {
-	if text, known := w.texts[name]; known {
-		return text
+func (w *work) dataDigest(name string, ref ast.Ref) [sha256.Size]byte {
+	digest, known := w.datas[name]
+	if !known {
+		text := "undefined"
+		if v, err := w.data.Find(ref[1:]); err == nil {
+			text = v.String()
+		}
+		digest = sha256.Sum256([]byte(text))
+		w.datas[name] = digest
 	}
-	text := "undefined"
-	if v, err := w.data.Find(ref[1:]); err == nil {
-		text = v.String()
-	}
-	w.texts[name] = text
-	return text
+	return digest
 }
 
 // generated are the names of variables that a compiler numbers through all modules.
