@@ -20,11 +20,15 @@ import (
 // count, while METADATA and the imports that a rule uses do. An error
 // names the set and the module.
 func Differences(before, after map[string]string) (map[string][2][]string, error) {
-	a, err := statements(before)
+	same := func(name string) bool {
+		text, both := after[name]
+		return both && text == before[name]
+	}
+	a, err := statements(before, same)
 	if err != nil {
 		return nil, fmt.Errorf("in the first: %w", err)
 	}
-	b, err := statements(after)
+	b, err := statements(after, same)
 	if err != nil {
 		return nil, fmt.Errorf("in the second: %w", err)
 	}
@@ -43,7 +47,7 @@ func Differences(before, after map[string]string) (map[string][2][]string, error
 // Definitions returns the texts of all definitions of the rule at a path, such
 // as data.policies.user.exceptions, as Differences prints them.
 func Definitions(modules map[string]string, path string) ([]string, error) {
-	all, err := statements(modules)
+	all, err := statements(modules, func(string) bool { return false })
 	if err != nil {
 		return nil, err
 	}
@@ -85,24 +89,30 @@ func beyond(list, others []statement) []string {
 	return texts
 }
 
-func statements(modules map[string]string) (map[string][]statement, error) {
+// statements are those of all modules, by path. Of a module that is the same on both sides of a comparison, only
+// the paths are added: its statements are missing on neither.
+func statements(modules map[string]string, same func(name string) bool) (map[string][]statement, error) {
 	all := map[string][]statement{}
 	for _, name := range slices.Sorted(maps.Keys(modules)) {
 		m, err := ast.ParseModuleWithOpts(name, modules[name], ast.ParserOptions{RegoVersion: ast.RegoV1, ProcessAnnotation: true})
 		if err != nil {
 			return nil, err
 		}
-		addStatements(m, all)
+		addStatements(m, same(name), all)
 	}
 	return all, nil
 }
 
-func addStatements(m *ast.Module, all map[string][]statement) {
+func addStatements(m *ast.Module, pathsOnly bool, all map[string][]statement) {
 	pkg := m.Package.Path.String()
 	for _, r := range m.Rules {
+		path := pkg + "." + r.Head.Ref().GroundPrefix().String()
+		if pathsOnly {
+			all[path] = append([]statement{}, all[path]...) // there, if empty
+			continue
+		}
 		bare := r.Copy()
 		bare.Annotations = nil // in the lead
-		path := pkg + "." + r.Head.Ref().GroundPrefix().String()
 		all[path] = append(all[path], statement{usedImports(m, r) + metadataOf(r.Annotations), treeOf(bare), bare})
 	}
 	var others []*ast.Annotations
@@ -111,7 +121,9 @@ func addStatements(m *ast.Module, all map[string][]statement) {
 			others = append(others, a)
 		}
 	}
-	if lead := metadataOf(others); lead != "" {
+	if lead := metadataOf(others); lead != "" && pathsOnly {
+		all[pkg] = append([]statement{}, all[pkg]...)
+	} else if lead != "" {
 		all[pkg] = append(all[pkg], statement{lead, m.Package.String(), nil})
 	}
 }

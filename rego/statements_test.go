@@ -137,7 +137,7 @@ func TestStatementsOfDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := statements(modules)
+	all, err := statements(modules, func(string) bool { return false })
 	if err != nil || len(all) < 200 {
 		t.Fatalf("%d rules: %v", len(all), err)
 	}
