@@ -1,14 +1,11 @@
 package shipped
 
 import (
-	"context"
 	"regexp"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
-	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // longestAnswer is how many characters a denial or question may have, with the
@@ -20,26 +17,28 @@ const longestAnswer = 500
 var threeParts = regexp.MustCompile(`(?s)^(Blocked by rule \S+:|Needs approval \(rule \S+\):) \S.*Safer: [^ .].*\.\n` +
 	`(Do not|Without approval, do not) try to achieve the same effect in another way[.:] .*\.$`)
 
-// What the agent is told when a call is blocked or needs approval says what was
-// stopped and why, names a safer way, says what not to do, and is short. It is
-// measured over the answers that the cases produce.
-func TestAnswersHaveThreeParts(t *testing.T) {
-	runner, list := shippedCases(t)
+// checkAnswers wants answers that say what was stopped and why, name a safer way, say what not to do, and are
+// short. It is measured over the answers that the cases produce.
+func checkAnswers(t *testing.T, list []cases.Case, results []*ran) {
+	t.Helper()
 	answers, longest := 0, 0
 	for i, c := range list {
-		if !sweep.Has(i, 4) || hasOwnTexts(c) {
+		if hasOwnTexts(c) {
 			continue
 		}
-		for _, d := range blockedOrAsked(t, runner, c) {
+		for _, d := range results[i].denials {
+			if len(d.rules) > 0 && d.rules[0] == "session_stopped" {
+				continue // a stop has a text of its own
+			}
 			answers++
-			length := utf8.RuneCountInString(d.Text)
+			length := utf8.RuneCountInString(d.text)
 			longest = max(longest, length)
-			if length >= longestAnswer || !threeParts.MatchString(d.Text) {
-				t.Errorf("%s:%d: %d characters of rules %v: %s", c.File, c.Line, length, d.RuleIDs(), d.Text)
+			if length >= longestAnswer || !threeParts.MatchString(d.text) {
+				t.Errorf("%s:%d: %d characters of rules %v: %s", c.File, c.Line, length, d.rules, d.text)
 			}
 		}
 	}
-	if t.Logf("%d answers, the longest of %d characters", answers, longest); answers < sweep.Some(600, 3000) {
+	if t.Logf("%d answers, the longest of %d characters", answers, longest); answers < 3000 {
 		t.Errorf("the cases produce only %d denials and questions", answers)
 	}
 }
@@ -48,23 +47,4 @@ func TestAnswersHaveThreeParts(t *testing.T) {
 // whose texts are not those of the built-in policy.
 func hasOwnTexts(c cases.Case) bool {
 	return c.Settings["messages"] != nil || len(c.Layers) > 0 || c.Todo != ""
-}
-
-// blockedOrAsked returns the decisions of a case that block a call or ask about it. A
-// stop has a string of its own.
-func blockedOrAsked(t *testing.T, runner *caseRunner, c cases.Case) []*engine.Decision {
-	t.Helper()
-	result, err := runner.Run(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []*engine.Decision
-	for _, r := range result.Records {
-		if d := r.Decision; r.Phase == engine.PhasePre && d != nil && (d.Enforced == engine.Block || d.Enforced == engine.Ask) {
-			if ids := d.RuleIDs(); !d.Stops() && (len(ids) == 0 || ids[0] != "session_stopped") {
-				list = append(list, d)
-			}
-		}
-	}
-	return list
 }

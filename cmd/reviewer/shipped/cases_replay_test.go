@@ -1,7 +1,6 @@
 package shipped
 
 import (
-	"context"
 	"errors"
 	"iter"
 	"testing"
@@ -16,43 +15,37 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
-// readBack gives a chain as a reader of its file would: what is only in memory
-// is gone.
-func readBack(chain []*engine.Record) iter.Seq2[*engine.Record, error] {
-	return func(yield func(*engine.Record, error) bool) {
-		for _, rec := range chain {
-			line, err := engine.EncodeLine(rec)
-			var back *engine.Record
-			if err == nil {
-				back, err = engine.DecodeLine(line)
-			}
-			if !yield(back, err) {
-				return
-			}
-		}
-	}
-}
-
 // keyframed puts a keyframe before each n-th record, as a log has them: the state
-// is taken from what was folded so far, through JSON.
-func keyframed(chain []*engine.Record, n int) ([]*engine.Record, error) {
-	var all []*engine.Record
+// is taken from what was folded so far, through JSON. It returns lines of a log.
+func keyframed(chain iter.Seq2[*engine.Record, error], n int) ([][]byte, error) {
+	var all [][]byte
 	h := history.New()
 	h.Lenient = true // as in a case
-	add := func(rec engine.Record) {
+	add := func(rec engine.Record) error {
 		rec.N = h.N + 1
 		h.Append(&rec)
-		all = append(all, &rec)
+		line, err := engine.EncodeLine(&rec)
+		all = append(all, line)
+		return err
 	}
-	for i, rec := range chain {
+	i := 0
+	for rec, err := range chain {
+		if err != nil {
+			return nil, err
+		}
 		if i > 0 && i%n == 0 {
 			state, err := h.Encode()
 			if err != nil {
 				return nil, err
 			}
-			add(engine.Record{V: rec.V, Kind: engine.KindKeyframe, T: rec.T, Chain: rec.Chain, State: state})
+			if err := add(engine.Record{V: rec.V, Kind: engine.KindKeyframe, T: rec.T, Chain: rec.Chain, State: state}); err != nil {
+				return nil, err
+			}
 		}
-		add(*rec)
+		if err := add(*rec); err != nil {
+			return nil, err
+		}
+		i++
 	}
 	return all, nil
 }
@@ -78,15 +71,11 @@ func TestCasesReplay(t *testing.T) {
 		if !sweep.Has(i, 3) || c.Settings != nil || c.Layers != nil || len(c.Events) < 2 {
 			continue
 		}
-		result, err := runner.Run(context.Background(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		chain, err := keyframed(result.Chain, 7)
+		lines, err := keyframed(runner.once(t, c).records(), 7)
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		report, err := simulate.Replay(t.Context(), readBack(chain), find, cli.Environment())
+		report, err := simulate.Replay(t.Context(), decoded(lines), find, cli.Environment())
 		if err == nil {
 			err = report.Err()
 		}

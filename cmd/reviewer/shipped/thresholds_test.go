@@ -14,7 +14,6 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/mutant"
 	"github.com/agent-reviewer/reviewer/engine/review"
@@ -241,8 +240,8 @@ type caseLog struct {
 
 // caseChain is the records of a case.
 type caseChain struct {
-	text    string // of what the case is, in lower case
-	records []*engine.Record
+	text string // of what the case is, in lower case
+	*ran
 }
 
 func newCaseLog(t *testing.T) *caseLog {
@@ -257,14 +256,11 @@ func newCaseLog(t *testing.T) *caseLog {
 		if c.Settings != nil || c.Layers != nil {
 			continue
 		}
-		result, err := runner.Run(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
+		kept := runner.once(t, c)
+		if c.File == nearFile && len(kept.failures) > 0 {
+			t.Fatalf("%s: %v", c.Name, kept.failures)
 		}
-		if c.File == nearFile && len(result.Failures) > 0 {
-			t.Fatalf("%s: %v", c.Name, result.Failures)
-		}
-		log.chains = append(log.chains, caseChain{strings.ToLower(c.File + " " + c.Name), result.Chain})
+		log.chains = append(log.chains, caseChain{strings.ToLower(c.File + " " + c.Name), kept})
 	}
 	return log
 }
@@ -288,7 +284,7 @@ func (l *caseLog) differs(t *testing.T, m moved) bool {
 		return policy, nil
 	}
 	for _, chain := range l.inOrder(m.about) {
-		report, err := simulate.Replay(t.Context(), readBack(chain.records), find, cli.Environment())
+		report, err := simulate.Replay(t.Context(), chain.records(), find, cli.Environment())
 		if err != nil || len(report.Missing) > 0 || report.Decisions == 0 {
 			t.Fatalf("%s: %v %v", m.name, err, report.Why)
 		}
@@ -304,32 +300,21 @@ func (l *caseLog) differs(t *testing.T, m moved) bool {
 func (l *caseLog) inOrder(about string) []caseChain {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	list, score := slices.Clone(l.chains), map[*engine.Record]int{}
+	list, score := slices.Clone(l.chains), map[*ran]int{}
 	for _, c := range list {
-		score[c.records[0]] = times(c.records, about)
+		score[c.ran] = c.findings[about]
 		for _, word := range strings.FieldsFunc(about, func(r rune) bool { return r == '.' || r == '_' }) {
-			score[c.records[0]] += strings.Count(c.text, word)
+			score[c.ran] += strings.Count(c.text, word)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b caseChain) int { return score[b.records[0]] - score[a.records[0]] })
+	slices.SortStableFunc(list, func(a, b caseChain) int { return score[b.ran] - score[a.ran] })
 	return list
-}
-
-// times counts the records of a chain in which a row was found.
-func times(chain []*engine.Record, id string) int {
-	n := 0
-	for _, r := range chain {
-		if slices.ContainsFunc(r.Findings, func(f engine.Finding) bool { return f.ID == id }) {
-			n++
-		}
-	}
-	return n
 }
 
 // hit moves a chain forward: what finds one number finds others.
 func (l *caseLog) hit(chain caseChain) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.chains, func(c caseChain) bool { return c.records[0] == chain.records[0] })
+	i := slices.IndexFunc(l.chains, func(c caseChain) bool { return c.ran == chain.ran })
 	l.chains = slices.Insert(slices.Delete(l.chains, i, i+1), 0, chain)
 }
