@@ -119,19 +119,36 @@ does(s) if {
 
 # A command as a text writes it: the program, and all of its words. Short flags may stand together or apart.
 _is_command(c, words) if {
-	c.name == words[0]
+	_same_word(c.name, words[0])
 	own := split(effects.line(c), " ")
 	not _only_shows(own)
-	letters := {letter | some word in own; regex.match(`^-[A-Za-z]+$`, word); some letter in split(trim_left(word, "-"), "")}
+	letters := {letter | some word in own; some name in object.get(data.reviewer.goals.short, word, [word]); some letter in _letters(name)}
 	every word in array.slice(words, 1, count(words)) { _has_word(word, own, letters) }
 }
 
-_has_word(word, own, _) if word in own
+_has_word(word, own, _) if {
+	some other in own
+	_same_word(other, word)
+}
+
+# The same word, or two names of one program or option (goals.same_words).
+_same_word(a, b) if a == b
+
+_same_word(a, b) if {
+	some names in data.reviewer.goals.same_words
+	a in names
+	b in names
+}
 
 _has_word(word, _, letters) if {
-	regex.match(`^-[A-Za-z]+$`, word)
-	every letter in split(trim_left(word, "-"), "") { letter in letters }
+	some name in object.get(data.reviewer.goals.short, word, [word])
+	regex.match(`^-[A-Za-z]+$`, name)
+	every letter in split(trim_left(name, "-"), "") { letter in letters }
 }
+
+_letters(name) := split(trim_left(name, "-"), "") if {
+	regex.match(`^-[A-Za-z]+$`, name)
+} else := []
 
 _only_shows(own) if {
 	some word in own

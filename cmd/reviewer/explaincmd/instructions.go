@@ -50,6 +50,8 @@ func InstructionsCommand(a *cli.App) *cobra.Command {
 type instructionsDocument struct {
 	Folder string            `json:"folder"`
 	Files  []instructionFile `json:"files"`
+
+	names map[string]any // of acts, in words
 }
 
 // instructionFile is one instruction file.
@@ -98,6 +100,9 @@ func instructionsIn(a *cli.App, args []string, agent string) (*instructionsDocum
 	}
 	c := classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Shipped: bundles.BuiltInRows}
 	doc := &instructionsDocument{Folder: folder, Files: []instructionFile{}}
+	if goals, ok := active.Document["goals"].(map[string]any); ok {
+		doc.names, _ = goals["names"].(map[string]any)
+	}
 	files := c.Instructions(engine.Event{Harness: agent, Rows: classify.NewRows(active.RowLayers()), Redact: engine.PersonalKinds()}, folder)
 	kept := classify.KeptInstructions(files)
 	for _, f := range files {
@@ -137,13 +142,13 @@ func (d *instructionsDocument) text(w io.Writer) {
 			fmt.Fprintln(w, "  forbids nothing that could be read")
 		}
 		for _, s := range f.Sentences {
-			fmt.Fprintf(w, "  %4d  %s\n        %s\n", s.Line, term.OneLine(s.meaning(), 400), term.OneLine(s.Text, 160))
+			fmt.Fprintf(w, "  %4d  %s\n        %s\n", s.Line, term.OneLine(s.meaning(d.names), 400), term.OneLine(s.Text, 160))
 		}
 	}
 }
 
-// meaning describes what was read from a sentence.
-func (s instructionSentence) meaning() string {
+// meaning describes what was read from a sentence; names are those of acts.
+func (s instructionSentence) meaning(names map[string]any) string {
 	if len(s.Statements) == 0 {
 		return "not understood"
 	}
@@ -156,7 +161,11 @@ func (s instructionSentence) meaning() string {
 		if s.Until != "" {
 			verb = "asks before"
 		}
-		all = append(all, verb+": "+strings.Join(append([]string{s.Act}, s.Objects...), " "))
+		act, known := names[s.Act].(string)
+		if !known {
+			act = s.Act
+		}
+		all = append(all, verb+": "+act+term.After(": ", strings.Join(s.Objects, ", ")))
 	}
 	return strings.Join(all, "; ")
 }

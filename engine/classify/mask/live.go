@@ -37,7 +37,8 @@ func (m *Masker) Live(text string, words LiveWords) string {
 		}
 		issued := m.formats().issuers[s.Kind] && !slices.Contains(words.Unclear, s.Kind) ||
 			slices.Contains([]string{"private_key", "jwk_private_key", "aws_secret"}, s.Kind)
-		if issued && !exampleValue(value, words.Examples, leastExample) || usedValue(s.Kind, value) && !exampleValue(value, words.Examples, 1) {
+		used := usedValue(s.Kind, value) || s.Kind == "url_password" && usedValue("password", value) && elsewhere(text[s.End:])
+		if issued && !exampleValue(value, words.Examples, leastExample) || used && !exampleValue(value, words.Examples, 1) {
 			return s.Kind
 		}
 	}
@@ -50,10 +51,22 @@ func usedValue(kind, value string) bool {
 	switch kind {
 	case "password":
 		return len(value) >= leastPassword && madeUp(value) && !counted(value) && !phrase(value)
-	case "secret", "token", "api_key":
-		return len(value) >= leastRandom && mixed(value) && drawn(value) && Run(value, 0, len(value), TokenChar) == len(value)
+	case "secret", "token", "api_key", "access_key":
+		return len(value) >= leastRandom && mixed(value) && drawn(value) && Run(value, 0, len(value), Base64Char) == len(value)
 	}
 	return false
+}
+
+// elsewhere reports whether the rest of an address, behind its password, is on a machine with a name of several parts: names of
+// this machine and of containers on it have one part.
+func elsewhere(rest string) bool {
+	host, found := strings.CutPrefix(rest, "@")
+	if host = host[:Run(host, 0, len(host), dotted)]; !found {
+		return false
+	}
+	name := Lower(host)
+	return strings.Contains(name, ".") && strings.Trim(name, "0123456789.") != "" && !strings.HasSuffix(name, ".local") &&
+		!strings.HasSuffix(name, ".internal") && !strings.Contains(name, "example")
 }
 
 // exampleValue reports whether a value contains one of the words that have some length.

@@ -10,10 +10,11 @@ import (
 
 // Remotes describes the remotes of a repository before a call.
 type Remotes struct {
-	Known bool // the repository's settings could be read
-	urls  []string
-	names []string // of the remotes of the addresses
-	seen  func(name string) bool
+	Known  bool   // the repository's settings could be read
+	Branch string // the branch that is checked out; empty: none, or unknown
+	urls   []string
+	names  []string // of the remotes of the addresses
+	seen   func(name string) bool
 }
 
 // Has reports whether a repository has a remote with an address, however it is written.
@@ -58,7 +59,7 @@ func (r *Resolver) Remotes(dir string) Remotes {
 		return Remotes{}
 	}
 	packed, _ := r.World.ReadFile(Join(common, "packed-refs"), maxGitFile<<8)
-	m := Remotes{Known: true, seen: func(name string) bool {
+	m := Remotes{Known: true, Branch: r.checkedOut(dir), seen: func(name string) bool {
 		return r.Lstat(Join(common, "refs/remotes/"+name)) != nil || strings.Contains(string(packed), " refs/remotes/"+name+"/")
 	}}
 	section := ""
@@ -74,6 +75,21 @@ func (r *Resolver) Remotes(dir string) Remotes {
 		}
 	}
 	return m
+}
+
+// checkedOut returns the branch that is checked out where a directory is; empty if there is none.
+func (r *Resolver) checkedOut(dir string) string {
+	for ; dir != "/" && dir != "."; dir = path.Dir(dir) {
+		at := Join(dir, ".git")
+		if to, ok := strings.CutPrefix(r.line(at), "gitdir:"); ok {
+			at = path.Clean(absoluteIn(dir, strings.TrimSpace(to)))
+		}
+		if head := r.line(Join(at, "HEAD")); head != "" {
+			name, _ := strings.CutPrefix(head, "ref: refs/heads/")
+			return name
+		}
+	}
+	return ""
 }
 
 // settingsDir returns the folder with the settings of a directory's repository, also for

@@ -428,13 +428,16 @@ func gitRemote(c *shell.Call) {
 }
 
 // gitPushes records a push to an address that was not a remote of the repository, or to a
-// remote that was never fetched from or pushed to.
+// remote that was never fetched from or pushed to, and the branch that a push writes to without naming it.
 func gitPushes(c *shell.Call) {
 	to := c.Opts.Operand(len(c.Words) + 1)
 	if repo, ok := c.Opts.Get("--repo", "--remote"); ok {
 		to = repo
 	}
 	known := remotes(c)
+	if to := c.Opts.Operand(len(c.Words) + 2); known.Branch != "" && strings.Trim(to.Text, "+") == "" || to.Is("HEAD", "+HEAD", "@", "+@") {
+		c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "push", Object: "branch"}, abstract.Word(known.Branch))
+	}
 	url, changed := c.Shell.GitRemotes[strings.ToLower(to.Text)]
 	if to.Text == "" {
 		url, changed = c.Shell.GitRemotes["origin"]

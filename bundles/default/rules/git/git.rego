@@ -6,7 +6,7 @@ import data.reviewer.scores
 # title: Force push to a shared branch
 # description: >-
 #   git.protected lists the branches. A lease does not help where others build on the
-#   existing commits.
+#   existing commits. A push that names no branch writes to the one that is checked out.
 # related_resources: [https://git-scm.com/docs/git-push]
 # custom:
 #   severity: critical
@@ -20,20 +20,89 @@ import data.reviewer.scores
 #     match: [{Bash: git push --force origin main}, {Bash: "git push origin +HEAD:refs/heads/main"}]
 #     no_match: [{Bash: git push --force origin topic}, {Bash: git push origin main}]
 git_force_push_protected if {
-	"git_force_push" in input.action.signals
 	input.phase == "pre"
-	some c in input.action.commands
+	some i, c in input.action.commands
+	_forces(c)
+	some branch in pushed(i, c)
+	some pattern in data.reviewer.git.protected
+	glob.match(pattern, ["/"], branch)
+}
+
+# With or without a lease.
+_forces(c) if {
 	c.name in {"git", "hub"}
 	"push" in c.sub
-	some spec in array.slice(c.operands, 1, count(c.operands))
-	some pattern in data.reviewer.git.protected
-	glob.match(pattern, ["/"], _pushed(spec))
+	"git_force_push" in input.action.signals
 }
+
+_forces(c) if {
+	c.name in {"git", "hub"}
+	"push" in c.sub
+	not "dry_run" in input.action.signals
+	some flag in object.get(c, "flags", [])
+	startswith(flag, "--force-with-lease")
+}
+
+# METADATA
+# title: The branches that a push writes to
+# description: Those that it names, or the one that is checked out.
+# scope: document
+pushed(_, c) := {_pushed(spec) | some spec in _named_branches(c)} if {
+	not _all_branches(c)
+	count(_named_branches(c)) > 0
+}
+
+pushed(i, c) := _checked_out(i) if {
+	not _all_branches(c)
+	count(_named_branches(c)) == 0
+}
+
+pushed(_, c) := {trim_suffix(p, "/*") | some p in data.reviewer.git.protected} if _all_branches(c)
+
+_all_branches(c) if {
+	some flag in object.get(c, "flags", [])
+	flag in {"--all", "--branches"}
+}
+
+_all_branches(c) if {
+	some spec in object.get(c, "operands", [])
+	regex.match(`^\+?refs/(heads/)?\*`, spec)
+}
+
+_named_branches(c) := [spec |
+	some spec in array.slice(object.get(c, "operands", []), 1, 100)
+	not trim_prefix(spec, "+") in {"HEAD", "@"}
+]
 
 # The branch that a refspec writes to: topic of +HEAD:refs/heads/topic.
 _pushed(spec) := trim_prefix(parts[count(parts) - 1], "refs/heads/") if {
 	parts := split(trim_prefix(spec, "+"), ":")
 }
+
+# The last one that the call itself checks out, or the one before the call.
+_checked_out(i) := {changes[count(changes) - 1]} if {
+	changes := _branch_changes(i)
+	count(changes) > 0
+} else := {e.target |
+	some e in input.action.effects
+	e.command == i
+	e.verb == "push"
+	e.object == "branch"
+}
+
+_branch_changes(i) := [name |
+	some j, c in input.action.commands
+	j < i
+	c.name == "git"
+	some sub in c.sub
+	sub in {"checkout", "switch"}
+	name := _new_branch(c)
+]
+
+_new_branch(c) := substring(made, indexof(made, "=") + 1, -1) if {
+	some made in object.get(c, "flags", [])
+	regex.match(`^(-[bBcC]|--(orphan|create|force-create))=`, made)
+} else := c.operands[0] if count(c.operands) == 1
 
 # METADATA
 # title: Uncommitted work discarded

@@ -1,5 +1,6 @@
 package reviewer.families.guard
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
@@ -23,6 +24,28 @@ agent_instructions if {
 	e.kind == "file_write"
 	e.class == "agent_config"
 	not _empty_folder(e)
+	not "guard_tampering" in input.findings
+}
+
+# METADATA
+# title: Agent instructions removed
+# description: What they forbid is not held any more in later sessions. Files that the session made may go.
+# related_resources: ["https://genai.owasp.org/"]
+# custom:
+#   severity: medium
+#   decision: ask
+#   harm: hold
+#   tags: [OWASP-ASI06, SOC2-CC8.1]
+#   message: "This removes instructions that coding agents follow: {target}"
+#   remediation: leave the file, and show the user what should change in it
+#   overridable: [organisation, user, project]
+instructions_removed if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	effects.gone(e)
+	e.class == "agent_config"
+	not effects.written_here(e)
 	not "guard_tampering" in input.findings
 }
 
