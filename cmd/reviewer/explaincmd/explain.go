@@ -76,7 +76,7 @@ func PolicyCommand(a *cli.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&t.policy, "policy", "", cli.PolicyFlag+" (default: active; for a record, the one that decided it)")
+	cli.PolicyVar(cmd.Flags(), &t.policy, "policy", "", cli.PolicyFlag+" (default: active; for a record, the one that decided it)")
 	cmd.Flags().StringVar(&t.bash, "bash", "", "the command to explain")
 	cmd.Flags().StringVar(&t.cwd, "cwd", "", "with --bash: folder in which the command runs, its workspace (default: this folder)")
 	cmd.Flags().StringVar(&t.now, "now", "", "explain as of this `TIME`, such as 2026-01-31T23:30 or 2026-01-31T23:30:00Z")
