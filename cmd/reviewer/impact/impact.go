@@ -53,7 +53,9 @@ func Write(w io.Writer, name string, m *simulate.Impact, o Options) error {
 
 // published reports whether a format is for others than those whose sessions it shows. Text is for the person at the terminal, and
 // json for programs, such as simulate merge.
-func published(format string) bool { return format == "html" || format == "github" || format == "sarif" }
+func published(format string) bool {
+	return format == "html" || format == "github" || format == "sarif"
+}
 
 // WriteSweep writes a Sweep in one of Formats but sarif, whole or not at all.
 func WriteSweep(w io.Writer, name string, s *simulate.Sweep, o Options) error {
