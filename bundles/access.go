@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -60,6 +59,8 @@ type AccessRule struct {
 	Schedule *AccessSchedule `json:"schedule,omitempty" yaml:"schedule,omitempty"`
 	// End of the rule: RFC 3339, or a date (its midnight UTC).
 	ExpiresAt string `json:"expires_at,omitempty" yaml:"expires_at,omitempty"`
+	Owner     string `json:"owner,omitempty" yaml:"owner,omitempty"`   // person or team who answers for the rule; for people
+	Reason    string `json:"reason,omitempty" yaml:"reason,omitempty"` // reason why the rule exists, or why it ends; for people
 
 	texts   `json:"-" yaml:"-"`
 	expires int64 // ExpiresAt in Unix ms; 0: never
@@ -190,7 +191,7 @@ func (p *rowParser) accessRule(r *AccessRule, row *yaml.Node, seen map[string]in
 	}
 	p.filled(nodes, "actions", "tools", "commands")
 	p.schedule(r.Schedule, nodes["schedule"])
-	p.expiry(r, nodes["expires_at"])
+	r.expires = p.expiry(r.ExpiresAt, nodes["expires_at"])
 }
 
 func (p *rowParser) schedule(s *AccessSchedule, n *yaml.Node) {
@@ -212,19 +213,18 @@ func (p *rowParser) schedule(s *AccessSchedule, n *yaml.Node) {
 	}
 }
 
-func (p *rowParser) expiry(r *AccessRule, n *yaml.Node) {
+// expiry returns the moment that the text of expires_at names, in Unix milliseconds; 0: there is none.
+func (p *rowParser) expiry(text string, n *yaml.Node) int64 {
 	if n == nil {
-		return
+		return 0
 	}
-	t, err := time.Parse(time.RFC3339, r.ExpiresAt)
+	ms, err := engine.Moment(text)
 	if err != nil {
-		t, err = time.Parse(time.DateOnly, r.ExpiresAt)
+		p.wrongAs("row.date", n, "expires_at: %v", err)
+	} else if ms <= 0 {
+		p.wrongAs("row.date", n, "expires_at: the rule expired at %s; remove it", text)
 	}
-	if r.expires = t.UnixMilli(); err != nil {
-		p.wrongAs("row.date", n, "expires_at: %q is not a date; expected one such as 2027-01-31, or 2027-01-31T18:00:00Z", r.ExpiresAt)
-	} else if r.expires <= 0 {
-		p.wrongAs("row.date", n, "expires_at: the rule expired at %s; remove it", r.ExpiresAt)
-	}
+	return ms
 }
 
 // constant reports whether the rule applies at all times, or never.

@@ -65,13 +65,20 @@ type Rule struct {
 	Fixed bool `json:"fixed,omitempty" yaml:"fixed"`
 	// Factor on threshold and levels in a session that was resumed with limits; 0: none.
 	// It comes from the settings.
-	Limited float64 `json:"-" yaml:"-"`
+	Limited   float64 `json:"-" yaml:"-"`
+	Owner     string  `json:"owner,omitempty" yaml:"owner"`           // person or team who answers for the rule; for people
+	Reason    string  `json:"reason,omitempty" yaml:"reason"`         // reason why the rule exists, or why it ends; for people
+	ExpiresAt string  `json:"expires_at,omitempty" yaml:"expires_at"` // end of the rule: RFC 3339, or a date (its midnight UTC)
 	// Calls for which the condition must be true, or the rule in Rego must fire, and calls for which it must not;
 	// run by policy test.
 	Examples RuleExamples `json:"examples,omitempty" yaml:"examples"`
 
-	texts `json:"-" yaml:"-"`
+	texts   `json:"-" yaml:"-"`
+	expires int64 // ExpiresAt in Unix ms; 0: never
 }
+
+// Expires returns when the rule ends, in Unix milliseconds: from then on it does not fire; 0: never.
+func (r Rule) Expires() int64 { return r.expires }
 
 // RuleMatch is what an input must have before a rule's expressions are
 // examined; one word of each list is enough, and an empty list accepts
@@ -251,6 +258,7 @@ func (p *ruleParser) row(n *yaml.Node) {
 		return
 	}
 	nodes := RowValues(n)
+	r.expires = p.expiry(r.ExpiresAt, nodes["expires_at"])
 	p.validate(r, n, nodes)
 	p.rules = append(p.rules, r)
 }
@@ -277,6 +285,9 @@ func (p *ruleParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Nod
 	}
 	p.template(at("message"), r.Message)
 	p.patterns(at("match"), "actions", r.Match.Actions)
+	if r.Always && r.ExpiresAt != "" {
+		p.wrong(at("expires_at"), "expires_at: a rule that is always there does not end; remove expires_at or always")
+	}
 	p.validateCondition(r, at)
 }
 
@@ -341,8 +352,10 @@ func (RegoFinding) Vocabulary(key string) []string { return Rule{}.Vocabulary(ke
 // RegoException is a member of `exceptions` in the Rego of a layer above the
 // base: a rule that does not apply to the action.
 type RegoException struct {
-	Rule   string `json:"rule"`             // id of the rule that does not apply; it must list the layer in overridable
-	Reason string `json:"reason,omitempty"` // reason, for people who read the policy
+	Rule      string `json:"rule"`                 // id of the rule that does not apply; it must list the layer in overridable
+	Reason    string `json:"reason,omitempty"`     // reason, for people who read the policy
+	Owner     string `json:"owner,omitempty"`      // person or team who answers for the exception; for people
+	ExpiresAt string `json:"expires_at,omitempty"` // end of the exception: RFC 3339, or a date (its midnight UTC)
 }
 
 // definitionsFile is the file of a layer with its definitions.

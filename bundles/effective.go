@@ -314,6 +314,9 @@ func (r Rule) row() map[string]any {
 	if r.Limit {
 		row["limit"] = true
 	}
+	if r.expires > 0 {
+		row["expires"] = float64(r.expires)
+	}
 	if r.Hysteresis != nil {
 		row["hysteresis"] = float64(*r.Hysteresis)
 	}
@@ -360,7 +363,7 @@ func windowsOf(set map[string]settings.Window) ([]engine.Window, error) {
 }
 
 // TimeDependent reports whether the policy's decisions may depend on the time of a
-// call: an access rule expires or has a schedule, or a condition or Rego above the
+// call: a rule or an exception expires, an access rule has a schedule, or a condition or Rego above the
 // base reads the time. It may report true unnecessarily.
 func (e *Effective) TimeDependent() bool {
 	for _, l := range e.Access() {
@@ -369,11 +372,11 @@ func (e *Effective) TimeDependent() bool {
 		}
 	}
 	for _, l := range e.Layers {
-		if slices.ContainsFunc(l.Rules, func(r Rule) bool { return namesTime(r.When + " " + r.Measure) }) {
+		if slices.ContainsFunc(l.Rules, func(r Rule) bool { return r.expires > 0 || namesTime(r.When+" "+r.Measure) }) {
 			return true
 		}
 		for _, source := range l.Modules {
-			if l.Layer != Base && namesTime(source) {
+			if l.Layer != Base && (namesTime(source) || strings.Contains(source, "expires_at")) {
 				return true
 			}
 		}

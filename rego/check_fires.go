@@ -183,6 +183,7 @@ func (c *checker) exception(r *ast.Rule, layer string, rows map[string]row) {
 	if !isObject {
 		return
 	}
+	c.exceptionKeys(o)
 	id, at := stringOf(o.Get(ast.InternedTerm("rule")))
 	if id == "" {
 		return
@@ -196,6 +197,21 @@ func (c *checker) exception(r *ast.Rule, layer string, rows map[string]row) {
 		c.wrong(at, "rule.always", "rule %s allows no exceptions, so this has no effect", id)
 	case !slices.Contains(known.overridable, any(layer)):
 		c.wrong(at, "rule.firm", "rule %s does not let the %s layer make exceptions, so this has no effect", id, layer)
+	}
+}
+
+// exceptionKeys checks the keys of an exception, and its end.
+func (c *checker) exceptionKeys(o ast.Object) {
+	known := []string{"rule", "reason", "owner", "expires_at"}
+	for _, key := range o.Keys() {
+		if word, at := stringOf(key); word != "" && !slices.Contains(known, word) {
+			c.wrong(at, "rego.word", "an exception has no %q", word).ExpectOneOf(word, known).Found = ""
+		}
+	}
+	if text, at := stringOf(o.Get(ast.InternedTerm("expires_at"))); at != nil && text != "" {
+		if _, err := engine.Moment(text); err != nil {
+			c.wrong(at, "row.date", "expires_at: %v; an exception whose end cannot be read has ended", err)
+		}
 	}
 }
 

@@ -23,7 +23,8 @@ const (
 )
 
 // RefForms describes the forms of a reference to a policy, for messages.
-const RefForms = "a folder, an archive (.tar.gz), git:REV:PATH, active, default, or the first 8 or more digits of a policy's digest"
+const RefForms = "a folder, an archive (.tar.gz), git:REV:PATH, active, default, the first 8 or more digits of a policy's digest, " +
+	"or several layers joined by +"
 
 // References resolves references to policies.
 type References struct {
@@ -35,6 +36,9 @@ type References struct {
 // Policy returns the policy that a reference names: RefForms, where a layer is on top
 // of the built-in policy. recorded is not a policy.
 func (r References) Policy(ctx context.Context, ref string) (*bundles.Effective, error) {
+	if parts := StackParts(ref); len(parts) > 1 {
+		return r.stack(ctx, ref, parts)
+	}
 	switch {
 	case ref == "":
 		return nil, fmt.Errorf("the reference to a policy is empty; expected %s", RefForms)

@@ -54,6 +54,26 @@ func (d *Document) Add(a Addition) error {
 	return d.addChannels(a)
 }
 
+// Remove removes a key from the document and its roles.
+func (d *Document) Remove(name string) error {
+	if _, there := d.Keys[name]; !there {
+		return fmt.Errorf("%s has no key %s; it has %s", FileName, name, strings.Join(slices.Sorted(maps.Keys(d.Keys)), ", "))
+	}
+	delete(d.Keys, name)
+	for id, role := range d.Roles {
+		if !slices.Contains(role.Keys, name) {
+			continue
+		}
+		role.Keys = slices.DeleteFunc(slices.Clone(role.Keys), func(k string) bool { return k == name })
+		if int64(len(role.Keys)) < role.Threshold {
+			return fmt.Errorf("without %s the role %s has %d keys and needs %d signatures; add another key to the role first", name, id,
+				len(role.Keys), role.Threshold)
+		}
+		d.Roles[id] = role
+	}
+	return nil
+}
+
 func sameKey(old Key, k signing.PublicKey) bool {
 	o, err := signing.ParsePublicKey([]byte(old.Public))
 	return err == nil && o.ID() == k.ID()

@@ -364,6 +364,9 @@ func (e *examination) policy(ctx context.Context) {
 		e.say("warn", "enforcement is %s: denials are recorded, not given (set enforcement: enforce in %s)", mode,
 			filepath.Join(e.home, "policy", "settings.yaml"))
 	}
+	for _, end := range wiring.Endings(eff, time.Now().UnixMilli()) {
+		e.say("warn", "policy, %s layer, %s:%d: %s", end.Layer, end.File, end.Line, end)
+	}
 	e.ownPolicy()
 	e.shortcuts(ctx, eff, decider, cwd)
 	e.signed(cwd)

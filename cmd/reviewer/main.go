@@ -112,6 +112,7 @@ func rootCommand(a *cli.App) *cobra.Command {
 	root.SetHelpCommandGroupID("other")
 	releaseCommands(root)
 	a.Completions(root)
+	cli.OneValueEach(root)
 	return root
 }
 

@@ -11,6 +11,9 @@ const (
 	overruled reaction = "overruled"
 )
 
+// Reactions lists the reactions of people to stops.
+func Reactions() []string { return []string{string(approved), string(refused), string(overruled)} }
+
 // answers are the reactions to stops that a session shows afterwards.
 type answers struct {
 	words map[string]reaction // by record

@@ -70,15 +70,40 @@ func (c *Comparison) Empty() []*Impact {
 // history.
 func (s *Selection) wanted(m RecordedEvent) bool {
 	rec := m.Record
-	if m.Copied || rec.T < s.Since || rec.Event == nil || rec.Note != nil || !rec.Phase.Reviewed() {
+	if m.Copied || rec.T < s.Since || s.Until > 0 && rec.T >= s.Until || rec.Event == nil || rec.Note != nil || !rec.Phase.Reviewed() {
 		return false
 	}
 	return len(s.Tools) == 0 || slices.Contains(s.Tools, rec.Event.Tool)
 }
 
+// within reports whether a session's workspace is one of the folders, or below one.
+func (s *Selection) within(workspace string) bool {
+	return len(s.Workspaces) == 0 || slices.ContainsFunc(s.Workspaces, func(dir string) bool {
+		dir = strings.TrimSuffix(dir, "/")
+		return workspace == dir || strings.HasPrefix(workspace, dir+"/")
+	})
+}
+
+// fires reports whether one of the rules fires on either side.
+func (s *Selection) fires(base, now sideAnswer) bool {
+	return len(s.Rules) == 0 || slices.ContainsFunc(s.Rules, func(id string) bool {
+		return slices.Contains(base.rules(), id) || slices.Contains(now.rules(), id)
+	})
+}
+
+// answered reports whether people reacted to the decision of a record in one of the ways.
+func (s *Selection) answered(known answers, record string) bool {
+	return len(s.Answers) == 0 || slices.Contains(s.Answers, string(known.words[record]))
+}
+
 // Holds reports whether a session is one of those that are examined.
 func (s *Selection) Holds(session string) bool {
 	return len(s.Sessions) == 0 || slices.ContainsFunc(s.Sessions, func(begin string) bool { return strings.HasPrefix(session, begin) })
+}
+
+// HasAgent reports whether the sessions of an agent are examined.
+func (s *Selection) HasAgent(harness string) bool {
+	return len(s.Agents) == 0 || slices.Contains(s.Agents, harness)
 }
 
 // sessionRun is one session during comparison.
@@ -96,14 +121,15 @@ type sessionRun struct {
 // candidate is one candidate with its changes in a session.
 type candidate struct {
 	sideState
-	tally *sessionTally
+	tally   *sessionTally
+	waiting []waiting
 }
 
 func (c *Comparison) reading(s RecordedSession) *sessionRun {
 	env := c.Env.Digest()
 	r := &sessionRun{Comparison: c, session: s, replay: newReplay(c.Policies, c.Env), baseline: &sideState{Side: &c.Baseline, env: env}}
 	for i, m := range c.Empty() {
-		r.candidates = append(r.candidates, &candidate{sideState{Side: &c.Candidates[i], env: env}, newSessionTally(m, s)})
+		r.candidates = append(r.candidates, &candidate{sideState: sideState{Side: &c.Candidates[i], env: env}, tally: newSessionTally(m, s)})
 	}
 	for _, l := range r.listeners() {
 		if !s.Audit && l.Policy != nil && digestOf(l.Policy.Rows) != digestOf(c.Rows) {
@@ -160,6 +186,9 @@ func (r *sessionRun) step(ctx context.Context, m RecordedEvent) error {
 		}
 	}
 	r.answers.record(m)
+	for _, c := range r.candidates {
+		c.tally.people.record(m.Record)
+	}
 	r.replay.history.Append(m.Record)
 	for _, l := range r.listeners() {
 		if l.own != nil {
@@ -206,7 +235,7 @@ func (r *sessionRun) answersTo(ctx context.Context, m RecordedEvent) ([]sideAnsw
 			return nil, err
 		}
 		heard = append(heard, s)
-		if r.Selection.wanted(m) && !base.noAnswer {
+		if r.Selection.wanted(m) && !base.noAnswer && r.Selection.within(r.replay.history.Workspace) && r.Selection.fires(base, s) {
 			r.count(ctx, c, m, base, s)
 		}
 	}
@@ -231,11 +260,26 @@ func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, b
 	if state.changes() {
 		step.Due = r.due(ctx, c, m, base, now)
 	}
-	c.tally.met(m.Record, c.Causes, base, now)
-	c.tally.add(step, d.loosens, base, now)
-	if m.Record.Phase == engine.PhasePre {
-		c.tally.alarms.call(m, base, now)
+	add := func() {
+		step.After = c.tally.diverged
+		c.tally.met(m.Record, c.Causes, base, now)
+		c.tally.people.count(step, m.Record.Event.Mode, base, now)
+		c.tally.add(step, d.loosens, base, now)
+		if m.Record.Phase == engine.PhasePre {
+			c.tally.alarms.call(m, base, now)
+		}
 	}
+	if len(r.Selection.Answers) == 0 {
+		add()
+		return
+	}
+	c.waiting = append(c.waiting, waiting{m.Record.ID(), add}) // people's answers come later
+}
+
+// waiting is a decision that is counted if people reacted to it as selected.
+type waiting struct {
+	record string
+	add    func()
 }
 
 func (r *sessionRun) fold(rec *engine.Record, heard []sideAnswer) {
@@ -311,6 +355,11 @@ func (r *sessionRun) impacts() []*Impact {
 	}
 	var list []*Impact
 	for _, c := range r.candidates {
+		for _, w := range c.waiting {
+			if r.Selection.answered(r.answers, w.record) {
+				w.add()
+			}
+		}
 		m := c.tally.sum(r.answers)
 		m.Sources = found.clone()
 		if m.Fidelity != nil && r.session.Audit {

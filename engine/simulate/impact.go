@@ -40,8 +40,12 @@ type Impact struct {
 	Causes        []Cause         `json:"causes,omitempty"` // differences of policy that may change a decision, each with its effect, by kind and name
 	Rules         []RuleCounts    `json:"rules"`            // rules and patterns of either side, by id
 	Interventions []Group         `json:"interventions"`
-	Duties        []SessionDuty   `json:"duties,omitempty"` // what decisions ask for besides their answer, by session; at most maxGroups
-	Files         *FileChanges    `json:"files,omitempty"`  // checkpoints and rollbacks; absent: neither side asks for any
+	Stops         *StopCounts     `json:"stops,omitempty"`     // emergency stops, and what comes after them; absent: there are none
+	Questions     *QuestionCounts `json:"questions,omitempty"` // to a person; absent: there are none
+	Modes         []Group         `json:"modes,omitempty"`     // by permission mode of the agent: calls, and questions of either side
+	Days          []Group         `json:"days,omitempty"`      // by day (UTC): calls, and those that either side did not allow; at most maxGroups
+	Duties        []SessionDuty   `json:"duties,omitempty"`    // what decisions ask for besides their answer, by session; at most maxGroups
+	Files         *FileChanges    `json:"files,omitempty"`     // checkpoints and rollbacks; absent: neither side asks for any
 	Tools         []Group         `json:"tools"`
 	Workspaces    []Group         `json:"workspaces"`
 	Changed       []SessionChange `json:"changed"`     // sessions with a change, the most changed first; at most MaxChanged
@@ -83,10 +87,16 @@ type Setting struct {
 
 // Selection describes which sessions were examined.
 type Selection struct {
-	Since    int64    `json:"since,omitempty"`  // Unix milliseconds; earlier events are history, and not counted
-	Sessions []string `json:"sessions"`         // ids or prefixes of ids; none: all
-	Tools    []string `json:"tools"`            // none: all
-	Sample   string   `json:"sample,omitempty"` // share of the sessions, such as 10%
+	Since    int64    `json:"since,omitempty"` // Unix milliseconds; earlier events are history, and not counted
+	Sessions []string `json:"sessions"`        // ids or prefixes of ids; none: all
+	Tools    []string `json:"tools"`           // none: all
+
+	Until      int64    `json:"until,omitempty"`      // Unix milliseconds; what happened from then on is not counted
+	Workspaces []string `json:"workspaces,omitempty"` // folders, with those below them; none: all
+	Agents     []string `json:"agents,omitempty"`     // such as claude-code; none: all
+	Rules      []string `json:"rules,omitempty"`      // ids: only decisions in which one fires on either side; none: all
+	Answers    []string `json:"answers,omitempty"`    // reactions of people to stops; none: all
+	Sample     string   `json:"sample,omitempty"`     // share of the sessions, such as 10%
 }
 
 // Shard is one part of the sessions, or several that were merged: those whose id falls
@@ -293,6 +303,24 @@ type Step struct {
 	Due       string         `json:"due,omitempty"`     // of another answer: as in Kind
 	Example   *Example       `json:"example,omitempty"` // of the example of a kind of change: what is needed to see it
 	Missing   string         `json:"missing,omitempty"` // the fact that was not recorded, or why it cannot be compared
+}
+
+// StopCounts counts emergency stops, and the calls and prompts that come after them in their session until a person resumes it: those
+// are denied without being judged.
+type StopCounts struct {
+	Baseline       int64 `json:"baseline"` // stops
+	Candidate      int64 `json:"candidate"`
+	AfterBaseline  int64 `json:"after_baseline"` // calls and prompts after them
+	AfterCandidate int64 `json:"after_candidate"`
+}
+
+// QuestionCounts counts questions to a person. One is repeated if the same side has asked about the same call in this session: where
+// approvals last for the session, it is not asked again.
+type QuestionCounts struct {
+	Baseline          int64 `json:"baseline"`
+	Candidate         int64 `json:"candidate"`
+	RepeatedBaseline  int64 `json:"repeated_baseline"`
+	RepeatedCandidate int64 `json:"repeated_candidate"`
 }
 
 // Alarms describes what people's answers show about stops: a question whose

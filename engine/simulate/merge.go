@@ -12,7 +12,7 @@ import (
 func newImpact(baseline, candidate Named, env string, s Selection) *Impact {
 	return &Impact{
 		V: ImpactVersion, Version: ImpactVersion, Baseline: baseline.listed(), Candidate: candidate.listed(), Env: env,
-		Selection: Selection{s.Since, orEmpty(s.Sessions), orEmpty(s.Tools), s.Sample},
+		Selection: s.listed(),
 		Sources:   Sources{Formats: map[string]int64{}, Troubles: []Trouble{}},
 		Calls:     newTally(), Events: newTally(), Kinds: []Kind{}, Causes: []Cause{}, Rules: []RuleCounts{},
 		Interventions: []Group{}, Tools: []Group{}, Workspaces: []Group{}, Changed: []SessionChange{}, Errors: []StepError{},
@@ -22,6 +22,11 @@ func newImpact(baseline, candidate Named, env string, s Selection) *Impact {
 func (n Named) listed() Named {
 	n.Rules, n.Patterns = orEmpty(n.Rules), orEmpty(n.Patterns)
 	return n
+}
+
+func (s Selection) listed() Selection {
+	s.Sessions, s.Tools = orEmpty(s.Sessions), orEmpty(s.Tools)
+	return s
 }
 
 func newTally() Tally {
@@ -59,6 +64,9 @@ func (m *Impact) Add(part *Impact) {
 	m.Rules = joined(m.Rules, part.Rules, RuleCounts.compare, (*RuleCounts).plus, maxGroups)
 	m.Interventions = joined(m.Interventions, part.Interventions, Group.compare, (*Group).plus, maxGroups)
 	m.Duties = joined(m.Duties, part.Duties, SessionDuty.compare, (*SessionDuty).plus, maxGroups)
+	m.Stops, m.Questions = m.Stops.with(part.Stops), m.Questions.with(part.Questions)
+	m.Modes = joined(m.Modes, part.Modes, Group.compare, (*Group).plus, maxGroups)
+	m.Days = joined(m.Days, part.Days, Group.compare, (*Group).plus, maxGroups)
 	m.Files = filesOf(m.Files, part.Files)
 	m.Tools = joined(m.Tools, part.Tools, Group.compare, (*Group).plus, maxGroups)
 	m.Workspaces = joined(m.Workspaces, part.Workspaces, Group.compare, (*Group).plus, maxGroups)

@@ -6,6 +6,14 @@ type Sweep struct {
 	Version int        `json:"version"` // the same, under its former name
 	Key     string     `json:"key"`     // the setting, such as risk.high_threshold
 	Rows    []SweepRow `json:"rows"`    // by value
+
+	Skipped []SkippedValue `json:"skipped,omitempty"` // values that the setting cannot have, in order
+}
+
+// SkippedValue is a value that was not tried.
+type SkippedValue struct {
+	Value float64 `json:"value"`
+	Why   string  `json:"why"`
 }
 
 // SweepRow is one value of the setting.

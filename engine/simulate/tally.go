@@ -12,7 +12,9 @@ import (
 type sessionTally struct {
 	impact        *Impact
 	change        SessionChange
-	diverged      bool
+	differs       bool // in any decision
+	diverged      bool // in one that a call does not survive: what follows is hypothetical
+	people        people
 	unattended    bool
 	last          int64 // time of the event before, in Unix ms; 0: there was none, or it is unknown
 	kinds         map[kindKey]*Kind
@@ -43,7 +45,7 @@ func newSessionTally(m *Impact, s RecordedSession) *sessionTally {
 		impact: m, change: SessionChange{Session: s.Session, Harness: s.Harness, Format: s.Format, Steps: []Step{}},
 		kinds: map[kindKey]*Kind{}, rules: map[string]*RuleCounts{}, causes: map[string]*Cause{}, interventions: map[string]*Group{}, tools: map[string]*Group{},
 		duties: map[dutyKey]*SessionDuty{}, patterns: map[string]bool{}, matrix: map[*Tally]map[cellKey]*Cell{&m.Calls: {}, &m.Events: {}},
-		open: map[*Tally]map[OpenCell]*OpenCell{&m.Calls: {}, &m.Events: {}},
+		open: map[*Tally]map[OpenCell]*OpenCell{&m.Calls: {}, &m.Events: {}}, people: newPeople(),
 	}
 	for _, id := range slices.Concat(m.Baseline.Patterns, m.Candidate.Patterns) {
 		t.patterns[id] = true
@@ -394,9 +396,11 @@ func (t *sessionTally) changed(s Step, base, now sideAnswer) {
 	if smaller(s, k.Example) < 0 {
 		k.Example = s
 	}
-	if c := &t.change; !t.diverged {
-		t.diverged, c.First = true, s
+	if c := &t.change; !t.differs {
+		t.differs, c.First = true, s
 	}
+	// Where both let the call run, what follows has happened under either.
+	t.diverged = t.diverged || s.From != s.To && (stops(s.From) || stops(s.To))
 	switch c := &t.change; s.State {
 	case Tightened:
 		c.Tightened++
@@ -456,7 +460,8 @@ func (t *sessionTally) sum(a answers) *Impact {
 		m.Sessions.Unattended = int64(number(t.unattended))
 		m.Workspaces = []Group{t.workspace()}
 	}
-	if t.diverged {
+	t.people.sum(m)
+	if t.differs {
 		m.Sessions.Changed = 1
 		m.Changed = []SessionChange{t.change}
 	}

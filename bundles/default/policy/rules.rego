@@ -165,7 +165,20 @@ _excepted(row) if {
 	some layer in row.overridable
 	some e in data.policies[layer].exceptions
 	e.rule == row.id
+	_current(e)
 }
+
+# A rule ends at its moment.
+_excepted(row) if row.expires <= input.time.ms
+
+# An exception whose end cannot be read has ended.
+_current(e) if not "expires_at" in object.keys(e)
+
+_current(e) if input.time.ms < time.parse_rfc3339_ns(_moment(e.expires_at)) / 1000000
+
+_moment(text) := concat("", [text, "T00:00:00Z"]) if {
+	count(text) == 10
+} else := text
 
 # Settings disable it in one workspace, for rules that the user may make exceptions to.
 _excepted(row) if {

@@ -190,6 +190,37 @@ test_exceptions[name] if {
 	case.left == _ids(got)
 }
 
+# An exception ends at its moment by the time of the event, and one whose end cannot be read has ended.
+test_exceptions_end[name] if {
+	stays := ["says_more", "says_block", "says_ask"]
+	goes := ["says_more", "says_ask"]
+	some name, case in {
+		"before": {"end": "2026-03-02", "ms": 1772409599999, "left": goes},
+		"at its moment": {"end": "2026-03-02", "ms": 1772409600000, "left": stays},
+		"with an hour, before": {"end": "2026-03-02T12:00:00Z", "ms": 1772452799999, "left": goes},
+		"with an hour, after": {"end": "2026-03-02T12:00:00Z", "ms": 1772452800001, "left": stays},
+		"not a date": {"end": "next week", "ms": 1, "left": stays},
+		"not a text": {"end": 1772452800000, "ms": 1, "left": stays},
+	}
+	got := fired.rules with input as object.union(given.call({"findings": ["says_ask"]}), {"time": {"ms": case.ms}})
+		with data.reviewer.catalog as given.catalog
+		with data.reviewer.firing.ids as {"says_block", "says_more"}
+		with data.policies as {"user": {"exceptions": [{"rule": "says_block", "expires_at": case.end}]}}
+	case.left == _ids(got)
+}
+
+# A rule ends at its moment.
+test_rules_end[name] if {
+	some name, case in {
+		"before": {"ms": 1772409599999, "left": ["says_block"]},
+		"at its moment": {"ms": 1772409600000, "left": []},
+	}
+	got := fired.rules with input as object.union(given.call({"findings": []}), {"time": {"ms": case.ms}})
+		with data.reviewer.catalog as {"says_block": object.union(given.catalog.says_block, {"expires": 1772409600000})}
+		with data.reviewer.firing.ids as {"says_block"}
+	case.left == _ids(got)
+}
+
 test_always_has_no_exceptions if {
 	row := object.union(given.catalog.says_always, {"overridable": ["user"]})
 	got := fired.rules with input as given.call({"findings": ["says_always"]})

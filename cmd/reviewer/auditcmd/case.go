@@ -54,7 +54,7 @@ func auditCaseCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the case (default: the call)")
-	cmd.Flags().StringVar(&policy, "policy", "", cli.PolicyFlag+"; the case is run against it (default: the one that decided)")
+	cli.PolicyVar(cmd.Flags(), &policy, "policy", "", cli.PolicyFlag+"; the case is run against it (default: the one that decided)")
 	out.Flags(cmd, "yaml")
 	return cmd
 }

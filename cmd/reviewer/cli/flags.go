@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/spf13/cobra"
@@ -43,4 +44,61 @@ func WithNear(err error, word string, names []string) error {
 		return err
 	}
 	return fmt.Errorf("%w; did you mean %q?", err, near)
+}
+
+// PolicyVar defines a flag that names a policy. Given several times, it names the layers of one policy.
+func PolicyVar(f *pflag.FlagSet, to *string, name, value, usage string) {
+	*to = value
+	f.Var(&policyRef{to: to}, name, usage+"; may be repeated, for the layers of one policy")
+}
+
+// policyRef is the value of a flag that names a policy.
+type policyRef struct {
+	to    *string
+	given bool
+}
+
+func (p *policyRef) String() string { return *p.to }
+func (p *policyRef) Type() string   { return "string" }
+
+func (p *policyRef) Set(text string) error {
+	if p.given && text != "" {
+		text = *p.to + active.StackMark + text
+	}
+	*p.to, p.given = text, true
+	return nil
+}
+
+// oneValue lets a flag be given once: of several values all but the last would be ignored.
+type oneValue struct {
+	pflag.Value
+	name   string
+	before string
+	given  bool
+}
+
+func (v *oneValue) Set(text string) error {
+	if v.given && text != v.before {
+		return Usage("--%s takes one value, and is given twice: %s and %s", v.name, v.before, text)
+	}
+	v.given, v.before = true, text
+	return v.Value.Set(text)
+}
+
+// OneValueEach refuses a second, different value of the flags of a command and its subcommands that take one.
+func OneValueEach(cmd *cobra.Command) {
+	once := func(f *pflag.Flag) {
+		switch f.Value.Type() {
+		case "string", "int", "int64", "float64", "duration":
+			_, several := f.Value.(*policyRef)
+			if _, wrapped := f.Value.(*oneValue); !several && !wrapped {
+				f.Value = &oneValue{Value: f.Value, name: f.Name}
+			}
+		}
+	}
+	cmd.Flags().VisitAll(once)
+	cmd.PersistentFlags().VisitAll(once)
+	for _, c := range cmd.Commands() {
+		OneValueEach(c)
+	}
 }

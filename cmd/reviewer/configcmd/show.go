@@ -49,7 +49,7 @@ func configShowCommand(a *cli.App) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&effective, "effective", true, "show the merged result of all layers; =false: what each layer sets")
 	cmd.Flags().StringVar(&workspace, "workspace", "", "folder whose project layer is used (default: the working directory)")
-	cmd.Flags().StringVar(&policy, "policy", "", cli.PolicyFlag+" (default: active)")
+	cli.PolicyVar(cmd.Flags(), &policy, "policy", "", cli.PolicyFlag+" (default: active)")
 	cmd.MarkFlagsMutuallyExclusive("workspace", "policy")
 	out.Flags(cmd, "text", "json")
 	return cmd

@@ -31,12 +31,13 @@ import (
 
 // toExplain is the command line of `policy explain`.
 type toExplain struct {
-	out       term.Output
-	policy    string
-	bash, cwd string
-	all       bool
-	now       string
-	at        int64 // of --now, Unix milliseconds; 0: the time of each event
+	out        term.Output
+	policy     string
+	bash, cwd  string
+	tool, args string // of a call, instead of a command
+	all        bool
+	now        string
+	at         int64 // of --now, Unix milliseconds; 0: the time of each event
 }
 
 // PolicyCommand is `reviewer policy explain`.
@@ -48,7 +49,7 @@ func PolicyCommand(a *cli.App) *cobra.Command {
 		Long: "EVENT is a file with a hook input of Claude Code or an event of reviewer, - for\n" +
 			"standard input, or the id of a record of the log. If there are several events, the\n" +
 			"last one is explained; the others are its history. --bash COMMAND stands for\n" +
-			"an event with that shell command.\n\n" +
+			"an event with that shell command, and --tool NAME --args JSON for a call of any tool.\n\n" +
 			"The explanation shows what the call means, which conditions are true, which rules fired,\n" +
 			"and which narrowly missed: for a CEL condition the part that was false, for a Rego\n" +
 			"rule the line where evaluation stopped, each with its values. The scores follow:\n" +
@@ -56,6 +57,7 @@ func PolicyCommand(a *cli.App) *cobra.Command {
 			"`reviewer audit why` shows a decision as it was recorded; this command evaluates the\n" +
 			"policy again, and also explains calls that were never made.",
 		Example: "  reviewer policy explain --bash 'rm -rf data' --policy ./policy\n" +
+			"  reviewer policy explain --tool Write --args '{\"file_path\": \"db/schema.sql\", \"content\": \"\"}'\n" +
 			"  reviewer policy explain f8dc9b3b-37\n" +
 			"  reviewer policy explain --bash 'make deploy' --now 2026-01-31T23:30",
 		Args: cli.AtMost(1),
@@ -76,9 +78,11 @@ func PolicyCommand(a *cli.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&t.policy, "policy", "", cli.PolicyFlag+" (default: active; for a record, the one that decided it)")
+	cli.PolicyVar(cmd.Flags(), &t.policy, "policy", "", cli.PolicyFlag+" (default: active; for a record, the one that decided it)")
 	cmd.Flags().StringVar(&t.bash, "bash", "", "the command to explain")
-	cmd.Flags().StringVar(&t.cwd, "cwd", "", "with --bash: folder in which the command runs, its workspace (default: this folder)")
+	cmd.Flags().StringVar(&t.tool, "tool", "", "the tool whose call is explained: `NAME`, such as Write or mcp__db__query")
+	cmd.Flags().StringVar(&t.args, "args", "", "with --tool: the arguments of the call, a `JSON` object (default: none)")
+	cmd.Flags().StringVar(&t.cwd, "cwd", "", "with --bash or --tool: folder in which the command runs, its workspace (default: this folder)")
 	cmd.Flags().StringVar(&t.now, "now", "", "explain as of this `TIME`, such as 2026-01-31T23:30 or 2026-01-31T23:30:00Z")
 	cmd.Flags().BoolVarP(&t.all, "all", "a", false, "list every rule that was evaluated, not only near misses")
 	t.out.Flags(cmd, "text", "json")
@@ -102,6 +106,16 @@ func (t *toExplain) readNow() error {
 // explained finds the event to explain, and evaluates the policy for it.
 func explained(ctx context.Context, a *cli.App, args []string, t *toExplain) (*explanation, error) {
 	switch {
+	case t.args != "" && t.tool == "":
+		return nil, cli.Usage("--args needs the name of the tool: --tool NAME")
+	case t.tool != "" && (t.bash != "" || len(args) > 0):
+		return nil, cli.Usage("--tool is an event of its own; leave --bash and EVENT out")
+	case t.tool != "":
+		doc, err := t.toolEvent()
+		if err != nil {
+			return nil, err
+		}
+		return explainEvents(ctx, a, bytes.NewReader(doc), t)
 	case t.bash != "" && len(args) > 0:
 		return nil, cli.Usage("--bash and %s are two events; give one of them", args[0])
 	case t.bash != "":
@@ -112,7 +126,7 @@ func explained(ctx context.Context, a *cli.App, args []string, t *toExplain) (*e
 		return explainEvents(ctx, a, bytes.NewReader(doc), t)
 	case len(args) == 0:
 		return nil, cli.Usage("nothing to explain: expected a file with an event, - for standard input, the id of a record, " +
-			"or --bash 'a command'")
+			"--bash 'a command', or --tool NAME --args '{…}'")
 	case args[0] == "-":
 		return explainEvents(ctx, a, a.Stdin, t)
 	}
@@ -128,11 +142,26 @@ func explained(ctx context.Context, a *cli.App, args []string, t *toExplain) (*e
 }
 
 func (t *toExplain) bashEvent() ([]byte, error) {
+	return t.callEvent("Bash", map[string]any{"command": t.bash})
+}
+
+// toolEvent is the event of --tool and --args.
+func (t *toExplain) toolEvent() ([]byte, error) {
+	args := map[string]any{}
+	if t.args != "" {
+		if err := json.Unmarshal([]byte(t.args), &args); err != nil || args == nil {
+			return nil, cli.Usage("--args %s: expected a JSON object with the tool's arguments, such as {\"file_path\": \"main.go\"}", t.args)
+		}
+	}
+	return t.callEvent(t.tool, args)
+}
+
+func (t *toExplain) callEvent(tool string, args map[string]any) ([]byte, error) {
 	cwd, err := filepath.Abs(t.cwd)
 	if err != nil {
 		return nil, fmt.Errorf("find the working directory: %w", err)
 	}
-	return json.Marshal(map[string]any{"tool": "Bash", "args": map[string]any{"command": t.bash}, "cwd": cwd, "project": cwd})
+	return json.Marshal(map[string]any{"tool": tool, "args": args, "cwd": cwd, "project": cwd})
 }
 
 // recorder is a Matcher that remembers its inputs.

@@ -38,6 +38,8 @@ func writeGitHub(b *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	d.fold("Interventions", groups("INTERVENTION", "NAMED", m.Interventions))
 	d.fold("Stops, questions, rollbacks and limits, by session", duties(m.Duties))
 	d.fold("Checkpoints and rollbacks", fileSteps(m.Files))
+	d.fold("Questions by permission mode", groups("MODE", "ASKED", m.Modes))
+	d.fold("Days", groups("DAY", "HELD UP", m.Days))
 	d.fold("Tools", groups("TOOL", "HELD UP", m.Tools))
 	d.fold("Workspaces", groups("WORKSPACE", "HELD UP", m.Workspaces))
 	d.fold("Sessions", sessions(m.Changed))
@@ -154,8 +156,10 @@ func (d markdown) kinds(kinds []simulate.Kind) {
 	for _, k := range byWeight(kinds) {
 		lines := witness(k.Example)
 		for i := range lines {
-			if lines[i] = prose(lines[i]); i == 0 {
-				lines[i] = code(subject(k.Example))
+			if i == 0 {
+				lines[i] = code(lines[i])
+			} else {
+				lines[i] = prose(lines[i])
 			}
 		}
 		rows = append(rows, fmt.Sprintf("| **%s**<br>%s | %s | %s | %s |", prose(string(k.State)),

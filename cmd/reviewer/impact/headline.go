@@ -76,9 +76,27 @@ func changes(m *simulate.Impact) string {
 	if n := changed(m.Events); n > 0 {
 		text += fmt.Sprintf(" So would %s of %s (prompts, results, stops).", term.Thousands(n), plural(m.Events.Total, "event", "events"))
 	}
-	text += perHour(m.Work)
+	text += met(m) + perHour(m.Work)
 	if words := unclear(m); words != "" {
 		text += " " + words + "."
+	}
+	return text
+}
+
+// met describes what people meet: stops of whole sessions with what comes after them, and questions.
+func met(m *simulate.Impact) string {
+	text := ""
+	if s := m.Stops; s != nil {
+		text += fmt.Sprintf(" Emergency stops: %s before, %s after; calls and prompts denied after them: %s before, %s after.",
+			term.Thousands(s.Baseline), term.Thousands(s.Candidate), term.Thousands(s.AfterBaseline), term.Thousands(s.AfterCandidate))
+	}
+	if q := m.Questions; q != nil && (q.Baseline != q.Candidate || q.RepeatedBaseline+q.RepeatedCandidate > 0) {
+		text += fmt.Sprintf(" Questions: %s before, %s after", term.Thousands(q.Baseline), term.Thousands(q.Candidate))
+		if q.RepeatedBaseline+q.RepeatedCandidate > 0 {
+			text += fmt.Sprintf("; without those about a call that was asked about before: %s and %s", term.Thousands(q.Baseline-q.RepeatedBaseline),
+				term.Thousands(q.Candidate-q.RepeatedCandidate))
+		}
+		text += "."
 	}
 	return text
 }

@@ -28,11 +28,11 @@ func FuzzTexts(f *testing.F) {
 		if bad := control.Find(pretty); bad != nil {
 			t.Errorf("pretty has the control character %q", bad)
 		}
-		checkMarkdown(t, write(t, "github", m, impact.Options{}))
-		checkSARIF(t, m, write(t, "sarif", m, impact.Options{Version: s}))
+		checkMarkdown(t, write(t, "github", m, impact.Options{Show: true}))
+		checkSARIF(t, m, write(t, "sarif", m, impact.Options{Version: s, Show: true}))
 		values := &simulate.Sweep{Version: simulate.ImpactVersion, Key: s, Rows: []simulate.SweepRow{{Value: 1, Impact: m}}}
-		checkMarkdown(t, writeSweep(t, "github", values, impact.Options{}))
-		if bad := control.Find(writeSweep(t, "text", values, impact.Options{})); bad != nil {
+		checkMarkdown(t, writeSweep(t, "github", values, impact.Options{Show: true}))
+		if bad := control.Find(writeSweep(t, "text", values, impact.Options{Show: true})); bad != nil {
 			t.Errorf("a sweep has the control character %q", bad)
 		}
 	})
@@ -131,7 +131,7 @@ func TestCommentIsBounded(t *testing.T) {
 			m.Kinds, m.Rules, m.Tools, m.Workspaces, m.Interventions = twice(m.Kinds), twice(m.Rules), twice(m.Tools), twice(m.Workspaces), twice(m.Interventions)
 			m.Errors, m.Sources.Troubles, m.Changed = twice(m.Errors), twice(m.Sources.Troubles), twice(m.Changed)
 		}
-		raw := write(t, "github", m, impact.Options{})
+		raw := write(t, "github", m, impact.Options{Show: true})
 		checkMarkdown(t, raw)
 		if !bytes.Contains(raw, []byte("more (-f json or -f html has all)")) || !bytes.Contains(raw, []byte("To see it session by session")) {
 			t.Errorf("%s: the comment does not say what it leaves out, or not what to run", name)
@@ -221,7 +221,7 @@ func checkSARIF(t *testing.T, m *simulate.Impact, raw []byte) {
 // or each run would report it again.
 func TestFingerprintsStay(t *testing.T) {
 	prints := func(m *simulate.Impact) (list []string) {
-		for _, r := range readSARIF(t, write(t, "sarif", m, impact.Options{})).Runs[0].Results {
+		for _, r := range readSARIF(t, write(t, "sarif", m, impact.Options{Show: true})).Runs[0].Results {
 			list = append(list, r.PartialFingerprints["reviewerFinding/v2"])
 		}
 		return list

@@ -36,10 +36,10 @@ func pages(t *testing.T) map[string]string {
 	for name, m := range map[string]*simulate.Impact{
 		"empty": empty(), "calm": calm(), "busy": busy(), "partial": partial(), "crowd": crowd(8, 30), "besieged": besieged(),
 	} {
-		list[name] = string(write(t, "html", m, impact.Options{}))
+		list[name] = string(write(t, "html", m, impact.Options{Show: true}))
 	}
-	list["sweep"] = string(writeSweep(t, "html", sweep(), impact.Options{}))
-	list["steep"] = string(writeSweep(t, "html", steep(), impact.Options{}))
+	list["sweep"] = string(writeSweep(t, "html", sweep(), impact.Options{Show: true}))
+	list["steep"] = string(writeSweep(t, "html", steep(), impact.Options{Show: true}))
 	return list
 }
 
@@ -48,8 +48,8 @@ func TestPagesToLookAt(t *testing.T) {
 		t.Skip("no -pages")
 	}
 	list := pages(t)
-	list["crowd"] = string(write(t, "html", crowd(40, 60), impact.Options{}))
-	list["largest"] = string(write(t, "html", crowd(simulate.MaxChanged, 300), impact.Options{}))
+	list["crowd"] = string(write(t, "html", crowd(40, 60), impact.Options{Show: true}))
+	list["largest"] = string(write(t, "html", crowd(simulate.MaxChanged, 300), impact.Options{Show: true}))
 	for name, page := range list {
 		if err := os.WriteFile(filepath.Join(*pagesTo, name+".html"), []byte(page), 0o644); err != nil {
 			t.Fatal(err)
@@ -103,9 +103,9 @@ var (
 // has markup that runs nor makes any.
 func TestPageReachesForNothing(t *testing.T) {
 	for name, m := range map[string]*simulate.Impact{"empty": empty(), "calm": calm(), "partial": partial()} {
-		checkReferences(t, name, string(write(t, "html", m, impact.Options{})))
+		checkReferences(t, name, string(write(t, "html", m, impact.Options{Show: true})))
 	}
-	checkReferences(t, "sweep", string(writeSweep(t, "html", sweep(), impact.Options{})))
+	checkReferences(t, "sweep", string(writeSweep(t, "html", sweep(), impact.Options{Show: true})))
 	m := crowd(3, 10)
 	for i := range m.Kinds {
 		m.Kinds[i].Example = m.Changed[0].Steps[1] // names no host
@@ -114,7 +114,7 @@ func TestPageReachesForNothing(t *testing.T) {
 		m.Changed[i].First = m.Changed[0].Steps[1]
 	}
 	m.Sources.Troubles = nil
-	checkReferences(t, "crowd", string(write(t, "html", m, impact.Options{})))
+	checkReferences(t, "crowd", string(write(t, "html", m, impact.Options{Show: true})))
 }
 
 func checkReferences(t *testing.T, name, page string) {
@@ -129,7 +129,7 @@ var comments = regexp.MustCompile(`\n *//[^\n]*`)
 
 // Its own policy forbids everything but the style and the script that it has.
 func TestPagePolicy(t *testing.T) {
-	page := string(write(t, "html", busy(), impact.Options{}))
+	page := string(write(t, "html", busy(), impact.Options{Show: true}))
 	policy := regexp.MustCompile(`content="(default-src[^"]*)"`).FindStringSubmatch(page)[1]
 	want := "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" + hashOf(t, page, "style") + "'; script-src 'sha256-" + hashOf(t, page, "script") + "'"
 	if policy != want {
@@ -150,7 +150,7 @@ func hashOf(t *testing.T, page, element string) string {
 // A hostile text stays text: the page has the elements that it has with any
 // other text, and the data holds the text as it came except for what cannot be seen.
 func TestPageHostile(t *testing.T) {
-	page := string(write(t, "html", besieged(), impact.Options{}))
+	page := string(write(t, "html", besieged(), impact.Options{Show: true}))
 	if n := strings.Count(page, "<script"); n != 2 {
 		t.Errorf("%d scripts, want 2", n)
 	}
@@ -212,7 +212,7 @@ func pageWith(t testing.TB, text string) string {
 		s.Resource, s.Reason, s.Tool, s.State, s.From, s.ToRules = text, text, text, simulate.State(text), engine.Verdict(text), []string{text}
 	}
 	var b strings.Builder
-	if err := impact.Write(&b, "html", m, impact.Options{}); err != nil {
+	if err := impact.Write(&b, "html", m, impact.Options{Show: true}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -238,7 +238,7 @@ func TestPageDeterministic(t *testing.T) {
 
 // What is bounded by an Impact bounds the page.
 func TestPageBounded(t *testing.T) {
-	page := write(t, "html", crowd(simulate.MaxChanged, 300), impact.Options{})
+	page := write(t, "html", crowd(simulate.MaxChanged, 300), impact.Options{Show: true})
 	if most := 60 << 20; len(page) > most {
 		t.Errorf("the largest page has %d bytes, want at most %d", len(page), most)
 	}
@@ -247,7 +247,7 @@ func TestPageBounded(t *testing.T) {
 // What a page says without its script: everything but the time lines.
 func TestPageSays(t *testing.T) {
 	m := busy()
-	page := text(write(t, "html", m, impact.Options{}))
+	page := text(write(t, "html", m, impact.Options{Show: true}))
 	var want []string
 	for _, k := range m.Kinds {
 		told := k.Example.Resource
@@ -273,7 +273,7 @@ func TestPageSays(t *testing.T) {
 // Reasons to doubt the numbers come before them.
 func TestPageDoubts(t *testing.T) {
 	m := partial()
-	page := text(write(t, "html", m, impact.Options{}))
+	page := text(write(t, "html", m, impact.Options{Show: true}))
 	before, _, _ := strings.Cut(page, "How the answers differ")
 	for _, want := range []string{m.Partial, "2 of 7", m.Fidelity.First.Field} {
 		if !strings.Contains(before, want) {
@@ -288,7 +288,7 @@ func TestPageDoubts(t *testing.T) {
 // Each value of a sweep has its place in the chart and its row.
 func TestSweepPageSays(t *testing.T) {
 	s := steep()
-	page := string(writeSweep(t, "html", s, impact.Options{}))
+	page := string(writeSweep(t, "html", s, impact.Options{Show: true}))
 	for i, r := range s.Rows {
 		value := strconv.FormatFloat(r.Value, 'g', -1, 64)
 		for _, want := range []string{fmt.Sprintf(`<a href="#value%d">%s</a>`, i, value), fmt.Sprintf(`<details id="value%d"><summary><strong>%s</strong>`, i, value),
@@ -310,7 +310,7 @@ func text(page []byte) string {
 // Nothing to filter: no filters, no script.
 func TestPageWithoutScript(t *testing.T) {
 	for name, m := range map[string]*simulate.Impact{"empty": empty(), "calm": calm()} {
-		page := string(write(t, "html", m, impact.Options{}))
+		page := string(write(t, "html", m, impact.Options{Show: true}))
 		if strings.Contains(page, "<script") || strings.Contains(page, "<form") || strings.Contains(page, "data-filter") {
 			t.Errorf("%s: there is nothing to filter, and the page has filters", name)
 		}
@@ -325,7 +325,7 @@ func TestSweepPageRefuses(t *testing.T) {
 		"none":      {simulate.Sweep{Key: "k"}, "no values were tried"},
 		"no result": {simulate.Sweep{Key: "k", Rows: []simulate.SweepRow{{Value: 0.5}}}, "k = 0.5 has no result"},
 	} {
-		err := impact.WriteSweep(io.Discard, "html", &tt.sweep, impact.Options{})
+		err := impact.WriteSweep(io.Discard, "html", &tt.sweep, impact.Options{Show: true})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got error %v, want %q", name, err, tt.want)
 		}
@@ -343,7 +343,7 @@ func TestSweepChart(t *testing.T) {
 			s.Rows[i].Impact.Calls.States[simulate.Loosened] = most * int64(i) / int64(len(s.Rows)-1)
 			s.Rows[i].Impact.Calls.States[simulate.Tightened], s.Rows[i].Impact.Calls.States[simulate.Maybe] = 0, 0
 		}
-		page := string(writeSweep(t, "html", s, impact.Options{}))
+		page := string(writeSweep(t, "html", s, impact.Options{Show: true}))
 		lines := polyline.FindAllStringSubmatch(page, -1)
 		if len(lines) != 1 {
 			t.Fatalf("%d lines, want 1: two states never occur", len(lines))

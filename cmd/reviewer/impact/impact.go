@@ -45,7 +45,16 @@ func Write(w io.Writer, name string, m *simulate.Impact, o Options) error {
 	if err != nil {
 		return err
 	}
+	if !o.Show && published(name) {
+		m = hidden(m)
+	}
 	return term.Whole(w, func(b *bytes.Buffer) error { return f.impact(b, m, o) })
+}
+
+// published reports whether a format is for others than those whose sessions it shows. Text is for the person at the terminal, and
+// json for programs, such as simulate merge.
+func published(format string) bool {
+	return format == "html" || format == "github" || format == "sarif"
 }
 
 // WriteSweep writes a Sweep in one of Formats but sarif, whole or not at all.

@@ -7,5 +7,6 @@ type Options struct {
 	Width   int    // pretty: columns of the terminal; 0: lines are neither cut nor broken
 	Latency string // pretty: the speed, in a line; empty: not shown
 	Verbose bool   // pretty: lists in full
+	Show    bool   // html, github, sarif: commands and paths of people too
 	Version string // of the program, for sarif
 }

@@ -30,6 +30,10 @@ func sweepHeadline(s *simulate.Sweep) string {
 	if words := unclear(m); words != "" {
 		text += " " + words + "."
 	}
+	if n := len(s.Skipped); n > 0 {
+		text += fmt.Sprintf(" %s left out, which the setting cannot have, such as %s: %s.", plural(int64(n), "value is", "values are"),
+			value(s.Skipped[0].Value), s.Skipped[0].Why)
+	}
 	return text
 }
 

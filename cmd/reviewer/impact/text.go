@@ -162,8 +162,16 @@ func selected(s simulate.Selection) string {
 	if len(s.Sessions) > 0 {
 		words = append(words, "sessions "+firstFew(s.Sessions))
 	}
-	if len(s.Tools) > 0 {
-		words = append(words, "tools "+firstFew(s.Tools))
+	if s.Until > 0 {
+		words = append(words, "until "+clock(s.Until))
+	}
+	for _, x := range []struct {
+		what string
+		list []string
+	}{{"tools", s.Tools}, {"workspaces", s.Workspaces}, {"agents", s.Agents}, {"rules", s.Rules}, {"answers", s.Answers}} {
+		if len(x.list) > 0 {
+			words = append(words, x.what+" "+firstFew(x.list))
+		}
 	}
 	if s.Sample != "" {
 		words = append(words, s.Sample+" of the sessions")

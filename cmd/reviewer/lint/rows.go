@@ -66,13 +66,15 @@ func (p *policy) unusable() {
 			for _, r := range a.Rules {
 				p.actions(l.Layer, r.Spot, "actions", r.Actions, actions)
 				p.tools(l.Layer, r.Spot, "tools", r.Tools, tools)
-				if r.Expires() > 0 && r.Expires() <= p.now {
-					p.warn(l.Layer, r.Spot, "expires_at", "rule.over",
-						"access rule %s expired on %s and no longer applies; remove it",
-						a.FindingID(r.ID), r.ExpiresAt)
-				}
 			}
 		}
+	}
+	for _, end := range wiring.Endings(p.effective, p.now) {
+		code := "rule.ends"
+		if end.Over {
+			code = "rule.over"
+		}
+		p.add(&engine.Problem{File: end.Layer + "/" + end.File, Line: end.Line, Col: end.Col, Code: code, Warning: true, Message: end.String()})
 	}
 }
 

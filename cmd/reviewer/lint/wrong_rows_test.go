@@ -74,7 +74,7 @@ var wrongRows = []wrong{
 	{"shadowed", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: deny, actions: [code.*]}\n  - {id: two, effect: allow, actions: [code.exec]}\n", `access/a.yaml:4:10: access rule access.a.two can never fire: rule one before it applies wherever this one does; move it first, or remove it`},
 	{"unknown effect", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: denny}\n", `access/a.yaml:3:23: effect: unknown word "denny"; did you mean "deny"?`},
 	{"lapses", "access/a.yaml", "id: a\ndefault: allow\nrules:\n  - {id: one, effect: deny, schedule: {hours: [22, 6]}}\n", `warning access/a.yaml:4:10: access rule access.a.one stops applying outside its schedule; then the default allows what it holds up`},
-	{"over", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: allow, expires_at: 2025-01-01}\n", `warning access/a.yaml:3:42: access rule access.a.one expired on 2025-01-01 and no longer applies; remove it`},
+	{"over", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: allow, expires_at: 2025-01-01}\n", `warning access/a.yaml:3:42: access rule access.a.one expired on 2025-01-01 and no longer applies; remove it, or set a later date`},
 	{"bad date", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: deny, expires_at: soon}\n", `access/a.yaml:3:41: expires_at: "soon" is not a date; expected one such as 2027-01-31, or 2027-01-31T18:00:00Z`},
 	{"unknown setting", "settings.yaml", "risk:\n  high_treshold: 0.9\n", `settings.yaml:2:3: risk.high_treshold: unknown key "high_treshold"; did you mean "high_threshold"?`},
 	{"setting of the wrong type", "settings.yaml", "enforcement: enforced\n", `settings.yaml:1:1: enforcement: value must be one of "observe", "warn", "enforce", got "enforced"; did you mean "enforce"?`},

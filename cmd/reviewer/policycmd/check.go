@@ -131,11 +131,24 @@ func toCheck(ctx context.Context, a *cli.App, paths []string) ([][]lint.Layer, e
 		paths = []string{dir}
 	}
 	var policies [][]lint.Layer
+	var parts []string
+	begins := map[int]bool{} // indices of parts that begin a policy
 	for _, p := range paths {
+		stack := active.StackParts(p)
+		begins[len(parts)] = len(stack) > 1
+		parts = append(parts, stack...)
+	}
+	for i, p := range parts {
+		if begins[i] {
+			policies = append(policies, nil)
+		}
 		if p == active.RefActive {
 			active, err := activeLayers(a)
 			if err != nil {
 				return nil, err
+			}
+			if last := len(policies) - 1; last >= 0 && len(policies[last]) == 0 {
+				policies = policies[:last]
 			}
 			policies = append(policies, active...)
 			continue
@@ -155,6 +168,28 @@ func toCheck(ctx context.Context, a *cli.App, paths []string) ([][]lint.Layer, e
 		policies[i] = OverBase(policies[i])
 	}
 	return policies, nil
+}
+
+// Under returns the layers of another policy that are below a layer that is checked.
+func Under(ctx context.Context, a *cli.App, ref string, own lint.Layer) ([]lint.Layer, error) {
+	if ref == "" {
+		return nil, nil
+	}
+	policies, err := toCheck(ctx, a, []string{ref})
+	if err != nil {
+		return nil, err
+	}
+	if len(policies) > 1 {
+		return nil, cli.Usage("%s: names two policies, and the layers of one are needed", ref)
+	}
+	var below []lint.Layer
+	for _, l := range policies[0] {
+		if slices.Index(bundles.Layers(), l.Name) < slices.Index(bundles.Layers(), own.Name) {
+			l.Given = false
+			below = append(below, l)
+		}
+	}
+	return below, nil
 }
 
 // OverBase puts layers in their order, over the built-in policy where none of

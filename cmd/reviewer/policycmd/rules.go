@@ -60,7 +60,7 @@ func policyRulesCommand(a *cli.App) *cobra.Command {
 			return out.Write(a.Stdout, func(w io.Writer) error { return listRules(a, w, &out, list, tests) })
 		},
 	}
-	cmd.Flags().StringVar(&dir, "policy", "", cli.PolicyFlag+" (default: active)")
+	cli.PolicyVar(cmd.Flags(), &dir, "policy", "", cli.PolicyFlag+" (default: active)")
 	cmd.Flags().StringVar(&family, "family", "", "only the rules of this family, such as git")
 	out.Flags(cmd, "text", "json", "markdown")
 	return cmd
@@ -137,7 +137,10 @@ func casesOfRules(dir string) (map[string]ruleCases, error) {
 		return nil, fmt.Errorf("read cases: %w", err)
 	}
 	list := s.Cases
-	if folder, err := active.IsDir(dir); dir != "" && err == nil && folder { // an archive has no cases
+	for _, dir := range active.StackParts(dir) {
+		if folder, err := active.IsDir(dir); dir == "" || err != nil || !folder { // an archive has no cases
+			continue
+		}
 		layers, err := active.LayersFrom(dir)
 		if err != nil {
 			return nil, err

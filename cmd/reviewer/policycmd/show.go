@@ -22,7 +22,7 @@ import (
 func ShowCommand(a *cli.App) *cobra.Command {
 	var dir string
 	cmd := showCommand(a, &dir)
-	cmd.Flags().StringVar(&dir, "policy", "", cli.PolicyFlag+" (default: active)")
+	cli.PolicyVar(cmd.Flags(), &dir, "policy", "", cli.PolicyFlag+" (default: active)")
 	return cmd
 }
 

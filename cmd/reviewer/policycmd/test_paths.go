@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 // subjects resolves the paths. Cases of one policy are one subject.
 func subjects(ctx context.Context, a *cli.App, paths []string, policy string) ([]trial.Subject, error) {
 	var all []trial.Subject
+	var under []*bundles.Bundle // the policy of the path before, over which a layer is tested
 	for i, p := range paths {
 		if p == "" {
 			return nil, cli.Usage("a PATH is empty; give the folder of a policy, or . for this one")
@@ -27,7 +29,7 @@ func subjects(ctx context.Context, a *cli.App, paths []string, policy string) ([
 		if slices.Contains(paths[:i], p) {
 			continue // named twice, run once
 		}
-		s, err := subject(ctx, a, filepath.Clean(p), policy)
+		s, err := subject(ctx, a, p, policy, under)
 		if err != nil {
 			return nil, &cli.PathError{Path: filepath.ToSlash(filepath.Clean(p)), Err: err}
 		}
@@ -37,11 +39,20 @@ func subjects(ctx context.Context, a *cli.App, paths []string, policy string) ([
 			continue
 		}
 		all = append(all, s)
+		if under = nil; !s.OnlyCases {
+			under = s.Layers
+		}
 	}
 	return all, nil
 }
 
-func subject(ctx context.Context, a *cli.App, p, policy string) (trial.Subject, error) {
+// subject resolves one path. A layer is tested over the policy that is named, or that of the path before it.
+func subject(ctx context.Context, a *cli.App, p, policy string, under []*bundles.Bundle) (trial.Subject, error) {
+	below, p := splitStack(p)
+	if below != "" && policy != "" {
+		return trial.Subject{}, cli.Usage("%s names the layers below %s, and so does --policy; leave one of them out", below, p)
+	}
+	p = filepath.Clean(p)
 	info, err := os.Stat(p)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -51,7 +62,14 @@ func subject(ctx context.Context, a *cli.App, p, policy string) (trial.Subject, 
 	case !info.IsDir() && !slices.Contains(caseFiles(), filepath.Ext(p)):
 		return trial.Subject{}, cli.Usage("%s is not a file of cases (*.yaml, *.txtar); give a policy folder to run its Rego tests", p)
 	case info.IsDir() && (hasCases(p) || isPolicy(p) && policyAround(p) == ""):
-		return policySubject(p, policy)
+		if ref := cmp.Or(below, policy); ref != "" {
+			e, err := a.PolicyRef(ctx, ref)
+			if err != nil {
+				return trial.Subject{}, err
+			}
+			return policySubject(p, e.Layers, true)
+		}
+		return policySubject(p, under, false)
 	case info.IsDir() && policy == "" && policyAround(p) == "" && !onlyCases(p):
 		return trial.Subject{}, notPolicy(p)
 	}
@@ -115,14 +133,28 @@ func hasCases(dir string) bool {
 	return err == nil && there
 }
 
-func policySubject(dir, policy string) (trial.Subject, error) {
-	if policy != "" {
-		return trial.Subject{}, cli.Usage("--policy names the policy that cases run against, but %s is a policy itself; give its cases: %s",
-			dir, filepath.Join(dir, "cases"))
-	}
+// splitStack separates the layers below the last one that a reference names.
+func splitStack(ref string) (below, own string) {
+	parts := active.StackParts(ref)
+	last := len(parts) - 1
+	return strings.Join(parts[:last], active.StackMark), parts[last]
+}
+
+// policySubject returns the subject for the policy in a folder, over the layers of another policy. If the person has named that
+// policy, the layer must fit on it.
+func policySubject(dir string, under []*bundles.Bundle, named bool) (trial.Subject, error) {
 	layers, err := active.LayersFrom(dir)
 	if err != nil {
 		return trial.Subject{}, err
+	}
+	if len(under) > 0 {
+		over, err := active.Below(layers, under)
+		if err != nil && named {
+			return trial.Subject{}, fmt.Errorf("policy %s: %w", dir, err)
+		}
+		if err == nil {
+			layers = over
+		}
 	}
 	s, err := trial.Load(os.DirFS(dir), filepath.ToSlash(dir), layers[len(layers)-1].Layer, layers...)
 	if err != nil {

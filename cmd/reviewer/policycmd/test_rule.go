@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ func testRule(a *cli.App, cmd *cobra.Command, paths []string, t *policyTest) err
 	if t.rule == "" {
 		return cli.Usage("--rule: expected the id of a rule; `reviewer policy rules` lists them")
 	}
-	for _, other := range []string{"run", "policy", "coverage", "threshold", "explain", "fail-on-empty", "mutate", "mutate-only"} {
+	for _, other := range []string{"run", "coverage", "threshold", "explain", "fail-on-empty", "mutate", "mutate-only"} {
 		if cmd.Flags().Changed(other) {
 			return cli.Usage("--rule and --%s cannot be combined: --rule runs all tests of one rule, and changes it", other)
 		}
@@ -38,7 +39,7 @@ func testRule(a *cli.App, cmd *cobra.Command, paths []string, t *policyTest) err
 	if _, err := t.mutate.asked(cmd, t.out.List); err != nil {
 		return err
 	}
-	once := func() error { return testRuleOnce(cmd.Context(), a, filepath.Clean(paths[0]), t) }
+	once := func() error { return testRuleOnce(cmd.Context(), a, paths[0], t) }
 	if t.watch {
 		return watch(cmd.Context(), a, paths, once)
 	}
@@ -46,14 +47,23 @@ func testRule(a *cli.App, cmd *cobra.Command, paths []string, t *policyTest) err
 }
 
 func testRuleOnce(ctx context.Context, a *cli.App, dir string, t *policyTest) error {
+	below, dir := splitStack(dir)
+	if below != "" && t.policy != "" {
+		return cli.Usage("%s names the layers below %s, and so does --policy; leave one of them out", below, dir)
+	}
+	dir, below = filepath.Clean(dir), cmp.Or(below, t.policy)
 	layer, err := folderToCheck(dir)
 	if err != nil {
 		return &cli.PathError{Path: filepath.ToSlash(dir), Err: err}
 	}
-	found, _ := checkPolicies([][]lint.Layer{OverBase([]lint.Layer{layer})}, t.rule)
+	under, err := Under(ctx, a, below, layer)
+	if err != nil {
+		return err
+	}
+	found, _ := checkPolicies([][]lint.Layer{OverBase(append(under, layer))}, t.rule)
 	tests, mutants := &report.Report{}, &trial.Mutation{}
 	if found.Totals().Errors == 0 { // else nothing can run
-		if tests, mutants, err = runRule(ctx, a, dir, t); err != nil {
+		if tests, mutants, err = runRule(ctx, a, dir, below, t); err != nil {
 			return &cli.PathError{Path: filepath.ToSlash(dir), Err: err}
 		}
 	}
@@ -75,10 +85,19 @@ func testRuleOnce(ctx context.Context, a *cli.App, dir string, t *policyTest) er
 }
 
 // runRule tests a rule, and changes to it.
-func runRule(ctx context.Context, a *cli.App, dir string, t *policyTest) (*report.Report, *trial.Mutation, error) {
+func runRule(ctx context.Context, a *cli.App, dir, below string, t *policyTest) (*report.Report, *trial.Mutation, error) {
 	layers, err := active.LayersFrom(dir)
 	if err != nil {
 		return nil, nil, err
+	}
+	if below != "" {
+		e, err := a.PolicyRef(ctx, below)
+		if err != nil {
+			return nil, nil, err
+		}
+		if layers, err = active.Below(layers, e.Layers); err != nil {
+			return nil, nil, fmt.Errorf("policy %s: %w", dir, err)
+		}
 	}
 	own := layers[len(layers)-1]
 	for _, l := range layers[:len(layers)-1] {

@@ -66,8 +66,9 @@ func policyTestCommand(a *cli.App) *cobra.Command {
 
 func (t *policyTest) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&t.policy, "policy", "",
-		cli.PolicyFlag+"; cases run against it (default: the one that contains them, else the active one)")
+	cli.PolicyVar(f, &t.policy, "policy", "",
+		cli.PolicyFlag+"; cases run against it (default: the one that contains them, else the active one), "+
+			"and the tests of a layer over it")
 	f.StringVarP(&t.run, "run", "r", "", "run only tests whose name matches this regular expression")
 	f.StringVar(&t.rule, "rule", "", "check only the rule with this id: problems, tests, and changes that no test detects")
 	f.IntVarP(&t.parallel, "parallel", "p", 0, "number of tests to run at a time (default: the number of processors)")

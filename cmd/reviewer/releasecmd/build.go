@@ -37,6 +37,7 @@ type policyBuild struct {
 	archive   string
 	out       term.Output // of what is printed
 	skipTests bool
+	over      string // the policy below the layer; empty: the built-in one
 	release   bundles.Release
 }
 
@@ -49,7 +50,8 @@ func policyBuildCommand(a *cli.App) *cobra.Command {
 			"It is checked as by `policy check` and tested as by `policy test`; if there are\n" +
 			"problems, no archive is built. The archive is an OPA bundle without tests and cases;\n" +
 			"the same files produce the same bytes. The results are written next to it, to\n" +
-			"ARCHIVE" + bundles.ResultsSuffix + ", which `policy sign` reads.\n\n" +
+			"ARCHIVE" + bundles.ResultsSuffix + ", which `policy sign` reads. A layer that refers to rules of another is\n" +
+			"built with --over, and the archive contains only the layer itself.\n\n" +
 			"Name, version and sequence come from the manifest or from flags. Times come from\n" +
 			"metadata.created of the manifest or, if that is absent, from $SOURCE_DATE_EPOCH; otherwise none is set.\n\n" +
 			"Exit codes: 0 built, 1 could not run, 2 the policy has problems or a test failed,\n" +
@@ -62,6 +64,7 @@ func policyBuildCommand(a *cli.App) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&b.archive, "output", "o", "", "write the archive to this file, and the results next to it")
 	b.out.FormatFlag(cmd, term.Text, "json")
+	cli.PolicyVar(f, &b.over, "over", "", "check and test the layer over this policy: "+active.RefForms+" (default: the built-in one)")
 	f.BoolVar(&b.skipTests, "skip-tests", false, "do not run tests; the manifest records this")
 	f.StringVar(&b.release.Name, "name", "", "name of the release (default: the manifest's)")
 	f.StringVar(&b.release.Version, "version", "", "version of the release (default: the manifest's)")
@@ -175,9 +178,13 @@ func readPolicy(ctx context.Context, a *cli.App, b *build) error {
 
 // checkPolicy is `policy check`. Warnings that depend on the date use the date of the
 // release, so that the same files always give the same result.
-func checkPolicy(a *cli.App, _ context.Context, b *build) error {
+func checkPolicy(a *cli.App, ctx context.Context, b *build) error {
 	own := lint.Layer{Name: b.layer, Files: b.files, At: b.ref, Given: true}
-	found := lint.Policy(b.day(), policycmd.OverBase([]lint.Layer{own})...)
+	under, err := policycmd.Under(ctx, a, b.over, own)
+	if err != nil {
+		return fmt.Errorf("--over: %w", err)
+	}
+	found := lint.Policy(b.day(), policycmd.OverBase(append(under, own))...)
 	// Fields of the manifest are checked below, all at once and together with the
 	// flags.
 	found.Problems = slices.DeleteFunc(found.Problems, func(p report.Problem) bool { return p.Code == "manifest.field" })
@@ -196,6 +203,15 @@ func checkPolicy(a *cli.App, _ context.Context, b *build) error {
 	layers, err := active.LayersIn(b.files)
 	if err != nil {
 		return cli.Findings("policy %s: %w", b.ref, err)
+	}
+	if b.over != "" {
+		e, err := a.PolicyRef(ctx, b.over)
+		if err != nil {
+			return fmt.Errorf("--over: %w", err)
+		}
+		if layers, err = active.Below(layers, e.Layers); err != nil {
+			return fmt.Errorf("--over %s: policy %s: %w", b.over, b.ref, err)
+		}
 	}
 	b.layers, b.bundle = layers, layers[len(layers)-1]
 	if _, err := b.bundle.Released(b.release); err != nil {

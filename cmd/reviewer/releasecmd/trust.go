@@ -22,13 +22,13 @@ func policyTrustCommand(a *cli.App) *cobra.Command {
 		Long: "The trust file, " + trust.FileName + ", names keys, their roles, how many keys of a role must sign,\n" +
 			"and the channels of policies. If it exists, only bundles that it covers can be activated. It\n" +
 			"is itself signed by its root keys, and can be replaced only by a newer version that\n" +
-			"enough root keys of both versions have signed. To remove a key, edit the text\n" +
-			"file, raise its version, have it signed, and rotate.",
+			"enough root keys of both versions have signed. For anything but keys, edit the\n" +
+			"text file, raise its version, have it signed, and rotate.",
 		Example: "  reviewer policy trust add alice.pub --role root --role release --channel stable=acme/agents --init -o trust-1.yaml\n" +
 			"  reviewer policy trust sign trust-1.yaml --signing-key alice\n" +
 			"  reviewer policy trust rotate trust-1.yaml --init",
 	}
-	return cli.Group(cmd, trustShowCommand(a), trustAddCommand(a), trustSignCommand(a), trustRotateCommand(a),
+	return cli.Group(cmd, trustShowCommand(a), trustAddCommand(a), trustRemoveCommand(a), trustSignCommand(a), trustRotateCommand(a),
 		trustAcceptCommand(a), trustRestoreCommand(a))
 }
 

@@ -30,20 +30,20 @@ type trustAdding struct {
 func trustAddCommand(a *cli.App) *cobra.Command {
 	var t trustAdding
 	cmd := &cobra.Command{
-		Use:   "add KEY --role ROLE",
-		Short: "Add a key and write the next version of the trust file, with the list of required signers",
+		Use:   "add KEY… --role ROLE",
+		Short: "Add keys and write the next version of the trust file, with the list of required signers",
 		Long: "KEY is a public key: NAME.pub from policy keygen or ssh-keygen, or PEM. Nothing takes effect until\n" +
 			"the file is signed and activated with policy trust rotate, so one draft can collect several changes;\n" +
 			"name it with --from. Comments are not kept.",
 		Example: "  reviewer policy trust add bob.pub --role release --threshold 2 -o trust-2.yaml\n" +
 			"  reviewer policy trust add carol.pub --role security --from trust-2.yaml -o trust-2.yaml",
-		Args: cli.Needs(cli.Argument{Name: "KEY", What: "a public key: NAME.pub of `reviewer policy keygen` or ssh-keygen, or PEM"}),
-		RunE: func(_ *cobra.Command, args []string) error { return addTrust(a, &t, args[0]) },
+		Args: cli.AtLeast(cli.Argument{Name: "KEY", What: "a public key: NAME.pub of `reviewer policy keygen` or ssh-keygen, or PEM"}),
+		RunE: func(_ *cobra.Command, args []string) error { return addTrust(a, &t, args) },
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&t.Roles, "role", nil, "role of the key: "+trust.Root+
 		", which signs the trust file, or one that signs releases; may be repeated")
-	f.StringVar(&t.Name, "name", "", "name of the key in the trust file (default: its file name)")
+	f.StringVar(&t.Name, "name", "", "name of the key in the trust file, if there is one KEY (default: its file name)")
 	f.Int64Var(&t.Threshold, "threshold", 0, "how many keys of these roles must sign (default: unchanged, 1 for a new role)")
 	f.StringArrayVar(&t.channels, "channel", nil,
 		"NAME=POLICY: allow this policy, such as acme/agents or acme/*, on this channel; may be repeated")
@@ -54,17 +54,32 @@ func trustAddCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func addTrust(a *cli.App, t *trustAdding, key string) error {
-	if err := errors.Join(t.out.Known(), t.read(key)); err != nil {
-		return err
+func addTrust(a *cli.App, t *trustAdding, keys []string) error {
+	if len(keys) > 1 && t.Name != "" {
+		return cli.Usage("--name names one key, and there are %d; add that one by itself", len(keys))
+	}
+	var all []trust.Addition
+	for _, key := range keys {
+		one := *t
+		if err := errors.Join(t.out.Known(), one.read(key)); err != nil {
+			return err
+		}
+		all = append(all, one.Addition)
 	}
 	d, holds, err := trustDraft(a, t)
 	if err != nil {
 		return err
 	}
-	if err := d.Add(t.Addition); err != nil {
-		return err
+	for _, one := range all {
+		if err := d.Add(one); err != nil {
+			return err
+		}
 	}
+	return writeDraft(a, t, d, holds)
+}
+
+// writeDraft writes the next version of the trust file, and who must sign it.
+func writeDraft(a *cli.App, t *trustAdding, d *trust.Document, holds *trust.Trust) error {
 	version := int64(1)
 	if holds != nil {
 		version = holds.Version + 1
@@ -86,6 +101,37 @@ func addTrust(a *cli.App, t *trustAdding, key string) error {
 		hintExpiry(a.Stderr, next)
 	}
 	return err
+}
+
+func trustRemoveCommand(a *cli.App) *cobra.Command {
+	var t trustAdding
+	cmd := &cobra.Command{
+		Use:   "remove NAME…",
+		Short: "Remove keys from all roles and write the next version of the trust file, with the list of required signers",
+		Long: "NAME is the name of a key in the trust file (`reviewer policy trust show`). A role that has fewer keys than must\n" +
+			"sign is an error: lower its threshold in the text, or add a key first and name that draft with --from.",
+		Example: "  reviewer policy trust remove bob -o trust-3.yaml\n" +
+			"  reviewer policy trust add carol.pub --role release -o trust-3.yaml && reviewer policy trust remove bob --from trust-3.yaml -o trust-3.yaml",
+		Args: cli.AtLeast(cli.Argument{Name: "NAME", What: "the name of a key; `reviewer policy trust show` lists them"}),
+		RunE: func(_ *cobra.Command, names []string) error {
+			if err := t.out.Known(); err != nil {
+				return err
+			}
+			d, holds, err := trustDraft(a, &t)
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				if err := d.Remove(name); err != nil {
+					return err
+				}
+			}
+			return writeDraft(a, &t, d, holds)
+		},
+	}
+	cmd.Flags().StringVar(&t.from, "from", "", "change this draft instead of the active trust file")
+	t.out.Flags(cmd, "yaml")
+	return cmd
 }
 
 // hintExpiry warns about a first trust file that never expires: keys that are lost or
@@ -181,7 +227,7 @@ func whoSigns(w io.Writer, holds, next *trust.Trust, e *signing.Envelope, file s
 		}
 	}
 	more := ""
-	if holds == nil {
+	if holds == nil && next.Version == 1 { // a later version replaces the one that the other machines have
 		more = " --init"
 	}
 	if len(lack) > 0 {

@@ -60,7 +60,7 @@ func policyVerifyCommand(a *cli.App) *cobra.Command {
 	v.sigstore.flags(f)
 	f.StringVar(&v.in.Name, "name", "", "refuse a release of another policy")
 	f.StringVar(&v.in.Channel, "channel", "", "refuse a release on another channel")
-	f.StringVar(&v.against, "against", "", "also compare its meaning with this policy: "+active.RefForms)
+	cli.PolicyVar(f, &v.against, "against", "", "also compare its meaning with this policy: "+active.RefForms)
 	f.BoolVar(&v.noCompile, "no-compile", false, "stop before the policy is compiled")
 	v.out.Flags(cmd, "text", "json")
 	return cmd

@@ -59,7 +59,7 @@ func Command(a *cli.App) *cobra.Command {
 			return reviewAll(cmd.Context(), a, policy)
 		},
 	}
-	cmd.Flags().StringVar(&policy, "policy", "", cli.PolicyFlag+" (default: the one that is active in the event's workspace)")
+	cli.PolicyVar(cmd.Flags(), &policy, "policy", "", cli.PolicyFlag+" (default: the one that is active in the event's workspace)")
 	return cmd
 }
 

@@ -132,7 +132,7 @@ func (s *simulation) fetched(ctx context.Context, a *cli.App, report string) err
 	if err != nil {
 		return writeFailed(a, &s.out, "policy simulate", fmt.Errorf("the report of the cluster: %w", err))
 	}
-	if err := writeDocument(a, &s.out, d, "", s.verbose); err != nil {
+	if err := writeDocument(a, &s.out, d, impact.Options{Verbose: s.verbose, Show: s.show}); err != nil {
 		return err
 	}
 	return verdictOf(a, s.budgets, impactsOf(d))
@@ -292,6 +292,13 @@ func (s *simulation) selectionFlags() []string {
 	}
 	add("session", s.sessions...)
 	add("tool", s.tools...)
+	if s.selection.Until > 0 {
+		add("until", time.UnixMilli(s.selection.Until).UTC().Format(time.RFC3339Nano))
+	}
+	add("workspace", s.selection.Workspaces...)
+	add("agent", s.agents...)
+	add("rule", s.rules...)
+	add("answer", s.answers...)
 	add("sample", s.sample)
 	add("sweep", s.sweep)
 	if s.noFidelity {

@@ -45,6 +45,7 @@ func simulateMergeCommand(a *cli.App) *cobra.Command {
 	f.BoolVar(&how.allowMissing, "allow-missing", false,
 		"report the shards that are present; if some are missing, the report says so, and the exit code is 1")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "list everything")
+	f.BoolVar(&s.show, "show", false, showUsage)
 	s.out.Flags(cmd, impact.Formats()...)
 	return cmd
 }
@@ -84,7 +85,7 @@ func mergeImpacts(ctx context.Context, a *cli.App, files []string, s *simulation
 	if d.Sweep != nil && len(s.budgets) > 0 {
 		return cli.Usage("--fail-on: these are shards of a sweep, but a budget applies to a single candidate")
 	}
-	if err := writeDocument(a, &s.out, d, "", s.verbose); err != nil {
+	if err := writeDocument(a, &s.out, d, impact.Options{Verbose: s.verbose, Show: s.show}); err != nil {
 		return err
 	}
 	return verdictOf(a, s.budgets, sums)
@@ -163,7 +164,7 @@ func merged(parts []impact.Document, sum summing) (impact.Document, []*simulate.
 		m, err := mergedRow(parts, sum, func(d impact.Document) *simulate.Impact { return d.Impact })
 		return impact.Document{Impact: m}, []*simulate.Impact{m}, err
 	}
-	sweep := &simulate.Sweep{V: simulate.ImpactVersion, Version: simulate.ImpactVersion, Key: parts[0].Sweep.Key}
+	sweep := &simulate.Sweep{V: simulate.ImpactVersion, Version: simulate.ImpactVersion, Key: parts[0].Sweep.Key, Skipped: parts[0].Sweep.Skipped}
 	var sums []*simulate.Impact
 	for i, row := range parts[0].Sweep.Rows {
 		m, err := mergedRow(parts, sum, func(d impact.Document) *simulate.Impact {

@@ -24,22 +24,22 @@ func writeImpacts(a *cli.App, s *simulation, sums []*simulate.Impact, speed stri
 	if s.key != "" {
 		d = impact.Document{Sweep: s.swept(sums)}
 	}
-	return writeDocument(a, &s.out, d, speed, s.verbose)
+	return writeDocument(a, &s.out, d, impact.Options{Latency: speed, Verbose: s.verbose, Show: s.show})
 }
 
 // swept combines the values of a sweep with their results.
 func (s *simulation) swept(sums []*simulate.Impact) *simulate.Sweep {
-	sweep := &simulate.Sweep{V: simulate.ImpactVersion, Version: simulate.ImpactVersion, Key: s.key}
+	sweep := &simulate.Sweep{V: simulate.ImpactVersion, Version: simulate.ImpactVersion, Key: s.key, Skipped: s.skipped}
 	for i, m := range sums {
 		sweep.Rows = append(sweep.Rows, simulate.SweepRow{Value: s.values[i], Impact: m})
 	}
 	return sweep
 }
 
-func writeDocument(a *cli.App, out *term.Outputs, d impact.Document, speed string, verbose bool) error {
+func writeDocument(a *cli.App, out *term.Outputs, d impact.Document, base impact.Options) error {
 	return out.Write(a.Stdout, func(w io.Writer, o *term.Output) error {
-		opts := impact.Options{Colour: a.Paint(o).On, Version: cli.BuildVersion(), Width: a.Columns(o)}
-		opts.Latency, opts.Verbose = speed, verbose
+		opts := base
+		opts.Colour, opts.Version, opts.Width = a.Paint(o).On, cli.BuildVersion(), a.Columns(o)
 		if d.Sweep != nil {
 			return impact.WriteSweep(w, o.Format, d.Sweep, opts)
 		}

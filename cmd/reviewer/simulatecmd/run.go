@@ -85,12 +85,17 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 	names := []string{s.candidate}
 	if s.key != "" {
 		names = nil
+		var possible []float64
 		for _, v := range s.values {
 			name := fmt.Sprintf("%s with %s = %v", cmp.Or(s.candidateName, s.candidate), s.key, v)
 			if tried[name], err = r.candidate.WithSetting(s.key, v); err != nil {
-				return cli.Usage("--sweep: %w", err)
+				s.skipped = append(s.skipped, simulate.SkippedValue{Value: v, Why: s.mask(err.Error())})
+				continue
 			}
-			names = append(names, name)
+			names, possible = append(names, name), append(possible, v)
+		}
+		if s.values = possible; len(possible) == 0 {
+			return cli.Usage("--sweep: %s", s.skipped[0].Why)
 		}
 	}
 	for _, name := range names {
@@ -191,7 +196,7 @@ func (r *comparing) family(ctx context.Context, f *sources.Family) (err error) {
 		}
 	}()
 	for recording := range f.Recorded(ctx) {
-		if !r.comparison.Selection.Holds(recording.Session) {
+		if !r.comparison.Selection.Holds(recording.Session) || !r.comparison.Selection.HasAgent(recording.Harness) {
 			continue
 		}
 		parts, err := r.comparison.Session(ctx, r.counted(recording))

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -43,6 +44,10 @@ type simulation struct {
 	saveCases           string
 	since               string
 	sessions, tools     []string
+	until               string
+	workspaces, agents  []string
+	rules, answers      []string
+	show                bool // words and paths of people too
 	sample, shard       string
 	noFidelity, verbose bool
 	parallel            int
@@ -57,6 +62,7 @@ type simulation struct {
 	own       bool     // the machine's own log, since nothing was named
 	key       string   // of the setting that is swept
 	values    []float64
+	skipped   []simulate.SkippedValue // values of the sweep that the setting cannot have
 	budgets   []simulate.Budget
 	portion   selection
 	selection simulate.Selection
@@ -103,8 +109,8 @@ func Command(a *cli.App) *cobra.Command {
 func (s *simulation) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&s.baseline, "baseline", active.RefRecorded, "`REF` of the policy to compare with (for a sweep: the candidate, unchanged)")
-	f.StringVar(&s.candidate, "candidate", active.RefActive, "`REF` of the policy to try")
+	cli.PolicyVar(f, &s.baseline, "baseline", active.RefRecorded, "`REF` of the policy to compare with (for a sweep: the candidate, unchanged)")
+	cli.PolicyVar(f, &s.candidate, "candidate", active.RefActive, "`REF` of the policy to try")
 	f.StringVar(&s.sweep, "sweep", "", "try the candidate with each value of a numeric setting: `KEY=FROM:TO:STEP`")
 	f.StringVar(&s.grants, "grants", "", "instead of comparing, report how many of the agent's own questions the candidate would grant "+
 		"(grant: proven); `MODE`: assume this permission mode for all calls, or recorded")
@@ -117,6 +123,13 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.StringVar(&s.since, "since", "",
 		"count only what happened since this `TIME`: an age such as 90m, 24h or 7d, or a date such as 2026-01-31; "+
 			"earlier events serve as history")
+	f.StringVar(&s.until, "until", "", "count only what happened before this `TIME`, as for --since")
+	f.StringArrayVar(&s.workspaces, "workspace", nil, "count only sessions in the folder `DIR` or below it; may be repeated")
+	f.StringArrayVar(&s.agents, "agent", nil, "count only sessions of the agent `NAME`, such as claude-code; may be repeated")
+	f.StringArrayVar(&s.rules, "rule", nil, "count only decisions in which the rule `ID` fires with either policy; may be repeated")
+	f.StringArrayVar(&s.answers, "answer", nil, "count only stops to which people reacted like this (`WORD`): "+
+		strings.Join(simulate.Reactions(), ", ")+"; may be repeated")
+	f.BoolVar(&s.show, "show", false, showUsage)
 	f.StringArrayVar(&s.sessions, "session", nil, "only sessions whose id starts with `ID`; may be repeated")
 	f.StringArrayVar(&s.tools, "tool", nil, "count only calls of the tool `NAME`; may be repeated")
 	f.StringVar(&s.sample, "sample", "", "only this `SHARE` of the sessions, such as 10% or 1/10; always the same sessions")
@@ -131,6 +144,8 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	s.cluster.flags(cmd)
 	s.out.Flags(cmd, impact.Formats()...)
 }
+
+const showUsage = "in html, github and sarif, show commands and paths of people too"
 
 const failOnUsage = "exit with 2 if a budget is exceeded: `FROM->TO>N` (verdicts, or *) or STATE>N; may be repeated"
 
@@ -280,6 +295,20 @@ func (s *simulation) readSelection(now time.Time, getenv func(string) string) (e
 			return err
 		}
 	}
+	if s.selection.Until, err = cli.SinceTime(s.until, now); err != nil {
+		return cli.Usage("--until: %w", err)
+	}
+	if s.selection.Until > 0 && s.selection.Until <= s.selection.Since {
+		return cli.Usage("--until %s is not after --since %s, so nothing would be counted", s.until, s.since)
+	}
+	for _, word := range s.answers {
+		if !slices.Contains(simulate.Reactions(), word) {
+			return cli.Usage("--answer %s: expected one of %s", word, strings.Join(simulate.Reactions(), ", "))
+		}
+	}
+	if err := s.readFolders(); err != nil {
+		return err
+	}
 	for _, id := range s.sessions {
 		if id == "" {
 			return cli.Usage("--session: expected the id of a session, or a prefix of it")
@@ -287,6 +316,25 @@ func (s *simulation) readSelection(now time.Time, getenv func(string) string) (e
 	}
 	s.selection.Sessions, s.selection.Tools = sortedOnce(s.sessions, s.mask), sortedOnce(s.tools, s.mask)
 	s.selection.Sample = shareText(s.portion.share)
+	s.selection.Agents, s.selection.Rules = sortedOnce(s.agents, s.mask), sortedOnce(s.rules, s.mask)
+	s.selection.Answers = sortedOnce(s.answers, s.mask)
+	return nil
+}
+
+// readFolders makes the folders of --workspace absolute, as records have them.
+func (s *simulation) readFolders() error {
+	for _, dir := range s.workspaces {
+		if dir == "" {
+			return cli.Usage("--workspace: expected a folder")
+		}
+		full, err := filepath.Abs(dir)
+		if err != nil {
+			return fmt.Errorf("--workspace %s: %w", dir, err)
+		}
+		s.selection.Workspaces = append(s.selection.Workspaces, s.mask(filepath.ToSlash(full)))
+	}
+	slices.Sort(s.selection.Workspaces)
+	s.selection.Workspaces = slices.Compact(s.selection.Workspaces)
 	return nil
 }
 

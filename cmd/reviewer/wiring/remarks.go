@@ -21,12 +21,11 @@ func Remarks(e *bundles.Effective, now time.Time) []string {
 		for _, list := range l.Access {
 			for _, r := range list.Rules {
 				all = append(all, strangeActions(l.Layer+"/"+r.Place("actions", 0), r.Actions, known)...)
-				if r.Expires() > 0 && r.Expires() <= now.UnixMilli() {
-					all = append(all, fmt.Sprintf("%s/%s: access rule %s expired on %s and no longer applies; remove it", l.Layer,
-						r.Place("expires_at", 0), list.FindingID(r.ID), r.ExpiresAt))
-				}
 			}
 		}
+	}
+	for _, end := range Endings(e, now.UnixMilli()) {
+		all = append(all, fmt.Sprintf("%s/%s:%d: %s", end.Layer, end.File, end.Line, end))
 	}
 	return all
 }

@@ -202,7 +202,7 @@ func Conditions(rules []bundles.Rule) []cel.Condition {
 		c := cel.Condition{ID: r.ID, When: r.When, Measure: r.Measure, Match: cel.Match{
 			Phases: texts(r.Match.Phases), Tools: r.Match.Tools, Types: texts(r.Match.Types),
 			Signals: texts(r.Match.Signals), Commands: r.Match.Commands, Actions: r.Match.Actions, Detected: r.Match.Detected,
-			Facts: r.Match.Facts,
+			Facts: r.Match.Facts, Before: r.Expires(),
 		}, Confidence: r.Confidence, Details: r.Details, Limited: r.Limited}
 		if r.Threshold != nil {
 			c.Threshold = *r.Threshold

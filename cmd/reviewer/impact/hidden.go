@@ -1,0 +1,57 @@
+package impact
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// hidden returns an Impact without what people wrote and where they work: commands, paths of workspaces and of sources. Examples stay,
+// whose words were replaced when they were made.
+func hidden(m *simulate.Impact) *simulate.Impact {
+	own := *m
+	own.Workspaces = slices.Clone(m.Workspaces)
+	names := map[string]string{}
+	for i, g := range own.Workspaces {
+		names[g.Name] = fmt.Sprintf("workspace %d", i+1)
+		own.Workspaces[i].Name = names[g.Name]
+	}
+	own.Kinds = slices.Clone(m.Kinds)
+	for i := range own.Kinds {
+		own.Kinds[i].Example = hiddenStep(own.Kinds[i].Example)
+	}
+	own.Changed = slices.Clone(m.Changed)
+	for i, c := range own.Changed {
+		own.Changed[i].Workspace = names[c.Workspace]
+		own.Changed[i].First = hiddenStep(c.First)
+		own.Changed[i].Steps = slices.Clone(c.Steps)
+		for j, s := range c.Steps {
+			own.Changed[i].Steps[j] = hiddenStep(s)
+		}
+	}
+	if m.Files != nil {
+		files := *m.Files
+		files.Steps = slices.Clone(files.Steps)
+		for i := range files.Steps {
+			files.Steps[i].Resource = ""
+		}
+		own.Files = &files
+	}
+	own.Selection.Workspaces = nil
+	for i := range m.Selection.Workspaces {
+		own.Selection.Workspaces = append(own.Selection.Workspaces, fmt.Sprintf("folder %d", i+1))
+	}
+	return &own
+}
+
+// hiddenStep leaves out what is called, and the reason, which may contain it.
+func hiddenStep(s simulate.Step) simulate.Step {
+	resource := ""
+	if s.Example != nil && len(s.Example.Events) == 0 { // only a digest is shown
+		resource = fmt.Sprintf("%x", sha256.Sum256([]byte(s.Resource)))
+	}
+	s.Resource, s.Reason = resource, ""
+	return s
+}
