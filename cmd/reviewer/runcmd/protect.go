@@ -123,7 +123,8 @@ func (c *confinement) ownSettings() error {
 // program protects the programs that answer hooks, if they are where the run may write.
 func (c *confinement) program() error {
 	program := realPath(cli.Program())
-	for _, path := range []string{program, filepath.Join(filepath.Dir(program), "reviewer-hook")} {
+	c.plan.Clients = []string{program, filepath.Join(filepath.Dir(program), "reviewer-hook")}
+	for _, path := range c.plan.Clients {
 		if at := c.writable(path); at != "" && !c.plan.Namespaces {
 			return fmt.Errorf("%s is in %s, where the run may write; install it elsewhere", path, at)
 		}
