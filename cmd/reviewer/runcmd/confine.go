@@ -43,6 +43,7 @@ type confinement struct {
 	temp    string   // folder for temporary files
 	made    []string // folders that are removed if they are still empty
 	outside net.Listener
+	linked  string // folder of a linked worktree in its repository
 
 	mu    sync.Mutex
 	seen  map[string]bool
@@ -121,6 +122,7 @@ func (c *confinement) paths(f sandbox.Features) error {
 	}
 	c.plan.Write = append(c.expand(append(slices.Clone(s.Write), s.AgentWrite[c.p.agent]...)), c.p.changeable()...)
 	c.plan.Read = append(append(c.plan.Read, c.p.dir), c.p.beyond...)
+	c.worktree()
 	if c.temp != "" {
 		c.plan.Write = append(c.plan.Write, c.temp)
 	}
@@ -356,7 +358,7 @@ func (c *confinement) close() error {
 	if c.outside != nil {
 		_ = c.outside.Close() // nobody is left inside
 	}
-	for _, dir := range c.made {
+	for _, dir := range slices.Backward(c.made) {
 		_ = os.Remove(dir) // it stays if something is in it
 	}
 	if c.temp == "" {
