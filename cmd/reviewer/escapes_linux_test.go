@@ -42,7 +42,12 @@ func asOutsider() {
 	abstract, err := net.Listen("unix", "@"+dir)
 	fail(err)
 	go accept(abstract, dir+"/reached-abstract")
-	facts := fmt.Sprintf("pid=%d\nport=%d\n", os.Getpid(), port.Addr().(*net.TCPAddr).Port)
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	fail(err)
+	fail(unix.IoctlSetPointerInt(int(terminal.Fd()), unix.TIOCSPTLCK, 0))
+	number, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPTN)
+	fail(err)
+	facts := fmt.Sprintf("pid=%d\nport=%d\nterminal=%d\n", os.Getpid(), port.Addr().(*net.TCPAddr).Port, number)
 	fail(os.WriteFile(dir+"/facts.new", []byte(facts), 0o644))
 	fail(os.Rename(dir+"/facts.new", dir+"/facts"))
 	if exists(os.Args[2]) {
@@ -75,11 +80,11 @@ func accept(l net.Listener, reached string) {
 	}
 }
 
-// asEscape makes every attempt, and prints one line for each: `escape OUTSIDE PID PORT`. OUTSIDE is a folder
-// next to the workspace with the sockets of asOutsider, PID its process, which has the variable SECRET, and PORT its
-// port.
+// asEscape makes every attempt, and prints one line for each: `escape OUTSIDE PID PORT TERMINAL`. OUTSIDE is a folder
+// next to the workspace with the sockets of asOutsider, PID its process, which has the variable SECRET, PORT its
+// port, and TERMINAL the number of a terminal that it has. A file of that folder is open as 9.
 func asEscape() {
-	a := attempts{outside: os.Args[1], port: os.Args[3], home: os.Getenv("HOME"), state: os.Getenv("REVIEWER_HOME")}
+	a := attempts{outside: os.Args[1], port: os.Args[3], terminal: os.Args[4], home: os.Getenv("HOME"), state: os.Getenv("REVIEWER_HOME")}
 	a.pid, _ = strconv.Atoi(os.Args[2])
 	escaped := 0
 	list := a.list()
@@ -95,8 +100,8 @@ func asEscape() {
 }
 
 type attempts struct {
-	outside, port, home, state string
-	pid                        int
+	outside, port, terminal, home, state string
+	pid                                  int
 }
 
 type attempt struct {
@@ -105,7 +110,7 @@ type attempt struct {
 }
 
 func (a attempts) list() []attempt {
-	return slices.Concat(a.files(), a.processes(), a.kernel(), a.network(), a.sockets())
+	return slices.Concat(a.files(), a.processes(), a.kernel(), a.network(), a.sockets(), a.latecomers(), a.others(), a.system())
 }
 
 func read(path string) error {

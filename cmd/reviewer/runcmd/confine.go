@@ -20,6 +20,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/run"
 	"github.com/agent-reviewer/reviewer/engine/run/proxy"
 	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
+	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/agent-reviewer/reviewer/engine/serve/client"
 )
 
@@ -42,6 +43,7 @@ type confinement struct {
 	temp    string   // folder for temporary files
 	made    []string // folders that are removed if they are still empty
 	outside net.Listener
+	linked  string // folder of a linked worktree in its repository
 
 	mu    sync.Mutex
 	seen  map[string]bool
@@ -120,6 +122,7 @@ func (c *confinement) paths(f sandbox.Features) error {
 	}
 	c.plan.Write = append(c.expand(append(slices.Clone(s.Write), s.AgentWrite[c.p.agent]...)), c.p.changeable()...)
 	c.plan.Read = append(append(c.plan.Read, c.p.dir), c.p.beyond...)
+	c.worktree()
 	if c.temp != "" {
 		c.plan.Write = append(c.plan.Write, c.temp)
 	}
@@ -129,7 +132,8 @@ func (c *confinement) paths(f sandbox.Features) error {
 	if at := c.writable(state); at != "" {
 		return fmt.Errorf("the state directory %s is in %s, where the run may write; set --home to another one", state, at)
 	}
-	c.plan.UnixPaths = []string{c.p.dir, c.temp, filepath.Join(state, "run")}
+	c.plan.UnixPaths = []string{c.p.dir, c.temp}
+	c.plan.Hooks = serve.Socket(state)
 	c.plan.Proof = client.Proof(c.p.policy.log.Dir)
 	if err := errors.Join(c.ownSettings(), c.program()); err != nil || !f.Namespaces || !strict {
 		return err
@@ -189,13 +193,6 @@ func (c *confinement) strictPaths(state string) error {
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() && !slices.Contains(c.plan.Masked, path) {
 			c.plan.Masked = append(c.plan.Masked, path)
-		}
-	}
-	for _, socket := range sandbox.Sockets() {
-		real, err := filepath.EvalSymlinks(socket)
-		masked := slices.ContainsFunc(c.plan.Masked, func(dir string) bool { return inside(real, dir) })
-		if err == nil && !masked && !inside(real, state) && !slices.Contains(c.plan.Sockets, real) {
-			c.plan.Sockets = append(c.plan.Sockets, real)
 		}
 	}
 	return c.workspaceSettings()
@@ -361,7 +358,7 @@ func (c *confinement) close() error {
 	if c.outside != nil {
 		_ = c.outside.Close() // nobody is left inside
 	}
-	for _, dir := range c.made {
+	for _, dir := range slices.Backward(c.made) {
 		_ = os.Remove(dir) // it stays if something is in it
 	}
 	if c.temp == "" {

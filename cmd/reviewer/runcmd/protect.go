@@ -71,24 +71,35 @@ func (c *confinement) workspaceSettings() error {
 		c.makeAs(filepath.Join(c.p.dir, m.Path), strings.HasSuffix(m.Path, "/"), m.Contents)
 		names = append(names, m.Path)
 	}
+	for _, list := range s.AgentProtected { // whichever agent the user starts next reads them
+		for _, name := range list {
+			if strings.HasPrefix(name, "~") {
+				continue // see ownSettings
+			}
+			// An empty folder changes nothing for other agents, nor for git. Whether there is a file, the user decides.
+			if strings.HasSuffix(name, "/") {
+				c.makeBelow(c.p.dir, filepath.Join(c.p.dir, name))
+			}
+			names = append(names, name)
+		}
+	}
 	for _, name := range names {
 		if err := c.protect(filepath.Join(c.p.dir, name)); err != nil {
 			return err
 		}
 	}
-	for _, name := range s.AgentProtected[c.p.agent] {
-		if strings.HasPrefix(name, "~") {
-			continue // see ownSettings
-		}
-		path := filepath.Join(c.p.dir, name)
-		if strings.HasSuffix(name, "/") { // whether there is a file, the agent or its user decides
-			c.makeAs(path, true, "")
-		}
-		if err := c.protect(path); err != nil {
+	if c.linked != "" {
+		if err := c.protectLinked(c.linked); err != nil {
 			return err
 		}
 	}
-	return nil
+	repositories, err := c.repositories()
+	for _, dir := range repositories {
+		if err == nil {
+			err = c.protectGit(dir)
+		}
+	}
+	return err
 }
 
 // ownSettings protects the agent's settings in the home directory, where it writes in the same folder. Without mounts
@@ -123,7 +134,8 @@ func (c *confinement) ownSettings() error {
 // program protects the programs that answer hooks, if they are where the run may write.
 func (c *confinement) program() error {
 	program := realPath(cli.Program())
-	for _, path := range []string{program, filepath.Join(filepath.Dir(program), "reviewer-hook")} {
+	c.plan.Clients = []string{program, filepath.Join(filepath.Dir(program), "reviewer-hook")}
+	for _, path := range c.plan.Clients {
 		if at := c.writable(path); at != "" && !c.plan.Namespaces {
 			return fmt.Errorf("%s is in %s, where the run may write; install it elsewhere", path, at)
 		}
@@ -132,6 +144,19 @@ func (c *confinement) program() error {
 		}
 	}
 	return nil
+}
+
+// makeBelow creates a folder with those that lead to it from another one.
+func (c *confinement) makeBelow(root, path string) {
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return
+	}
+	at := root
+	for name := range strings.SplitSeq(rel, string(filepath.Separator)) {
+		at = filepath.Join(at, name)
+		c.makeAs(at, true, "")
+	}
 }
 
 // makeAs creates a folder or file where there is nothing, in a folder that exists. It is removed after the run.

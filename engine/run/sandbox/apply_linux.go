@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
+	"strconv"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	"golang.org/x/sys/unix"
@@ -17,6 +19,10 @@ func Apply(raw []byte, give func(files ...int) error) error {
 	var p Plan
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return fmt.Errorf("read the plan of the confinement: %w", err)
+	}
+	// Whoever started the supervisor may have left files open for it. The command gets its three streams.
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("close the files of others: %w", err)
 	}
 	if p.Namespaces {
 		if err := errors.Join(p.mounts(), p.network(give)); err != nil {
@@ -99,6 +105,11 @@ func (p Plan) rules() []landlock.Rule {
 	}
 	for _, path := range p.Devices {
 		rules = append(rules, landlock.PathAccess(allowed(path, allFS&^execute), path).IgnoreIfMissing())
+	}
+	for fd := range 3 { // a terminal that is not in the run's own folder of terminals
+		if _, err := unix.IoctlGetTermios(fd, unix.TCGETS); err == nil {
+			rules = append(rules, landlock.PathAccess(allowed("/dev/null", allFS&^execute), "/proc/self/fd/"+strconv.Itoa(fd)))
+		}
 	}
 	return rules
 }

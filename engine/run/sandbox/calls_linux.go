@@ -17,6 +17,7 @@ func refused() map[uintptr]string {
 		unix.SYS_KEYCTL: "keyctl", unix.SYS_ADD_KEY: "add_key", unix.SYS_REQUEST_KEY: "request_key",
 		unix.SYS_INIT_MODULE: "init_module", unix.SYS_FINIT_MODULE: "finit_module", unix.SYS_DELETE_MODULE: "delete_module",
 		unix.SYS_KEXEC_LOAD: "kexec_load", unix.SYS_KEXEC_FILE_LOAD: "kexec_file_load", unix.SYS_REBOOT: "reboot",
+		unix.SYS_PROCESS_MADVISE: "process_madvise", unix.SYS_PROCESS_MRELEASE: "process_mrelease",
 		unix.SYS_SWAPON: "swapon", unix.SYS_SWAPOFF: "swapoff", unix.SYS_ACCT: "acct", unix.SYS_QUOTACTL: "quotactl",
 		unix.SYS_QUOTACTL_FD:  "quotactl_fd",
 		unix.SYS_SETTIMEOFDAY: "settimeofday", unix.SYS_CLOCK_SETTIME: "clock_settime", unix.SYS_SETHOSTNAME: "sethostname",
@@ -26,4 +27,32 @@ func refused() map[uintptr]string {
 		calls[number] = name
 	}
 	return calls
+}
+
+// checked are the system calls that change how a process runs, with their names: for one of the run only.
+func checked() map[uintptr]string {
+	return map[uintptr]string{unix.SYS_SETPRIORITY: "setpriority", unix.SYS_IOPRIO_SET: "ioprio_set", unix.SYS_SCHED_SETAFFINITY: "sched_setaffinity",
+		unix.SYS_SCHED_SETSCHEDULER: "sched_setscheduler", unix.SYS_SCHED_SETPARAM: "sched_setparam", unix.SYS_SCHED_SETATTR: "sched_setattr",
+		unix.SYS_MIGRATE_PAGES: "migrate_pages", unix.SYS_MOVE_PAGES: "move_pages"}
+}
+
+// checkedArg is the argument of such a call that says which process; 0 is the caller.
+func checkedArg(number uintptr) uint32 {
+	if number == unix.SYS_SETPRIORITY || number == unix.SYS_IOPRIO_SET {
+		return 1
+	}
+	return 0
+}
+
+// modeOf is where a system call has the permissions of a file that it makes or changes, and, if it only makes one with a flag, where
+// that flag is.
+type modeOf struct {
+	number      uintptr
+	mode, flags uint32
+	always      bool
+}
+
+func setModes() []modeOf {
+	return append(setModesHere(), modeOf{unix.SYS_FCHMOD, 1, 0, true}, modeOf{unix.SYS_FCHMODAT, 2, 0, true}, modeOf{unix.SYS_FCHMODAT2, 2, 0, true},
+		modeOf{unix.SYS_MKNODAT, 2, 0, true}, modeOf{unix.SYS_OPENAT, 3, 2, false})
 }

@@ -19,9 +19,10 @@ type Confinement struct {
 	denied    func(Denial)
 	listening func([]net.Listener)
 
-	mu    sync.Mutex
-	files []*os.File
-	got   int
+	mu      sync.Mutex
+	files   []*os.File
+	sockets *sockets // nil: the processes have no network of their own
+	got     int
 }
 
 // New prepares a confinement. denied is told what processes try; listening gets the sockets of the proxy and of
@@ -111,13 +112,18 @@ func (c *Confinement) Given(files []int) error {
 	}
 	f := os.NewFile(uintptr(files[0]), "seccomp")
 	c.files = append(c.files, f)
-	go (&watcher{plan: c.plan, fd: files[0], tell: c.denied}).watch()
+	go (&watcher{plan: c.plan, fd: files[0], tell: c.denied, sockets: c.sockets}).watch()
 	return nil
 }
 
 func (c *Confinement) takeSockets(files []int) error {
+	if len(files) == 0 {
+		return errors.New("the run's sockets did not arrive")
+	}
+	asks := files[len(files)-1]
+	c.sockets, c.files = &sockets{fd: asks}, append(c.files, os.NewFile(uintptr(asks), "sockets"))
 	var list []net.Listener
-	for _, fd := range files {
+	for _, fd := range files[:len(files)-1] {
 		f := os.NewFile(uintptr(fd), "socket")
 		l, err := net.FileListener(f) // a copy
 		if err = errors.Join(err, f.Close()); err != nil {
@@ -137,16 +143,4 @@ func (c *Confinement) Close() {
 		_ = f.Close() // the processes have ended
 	}
 	c.files = nil
-}
-
-// Sockets lists the sockets of this machine that have a path.
-func Sockets() []string {
-	raw, _ := os.ReadFile("/proc/net/unix") // without it none is known
-	var list []string
-	for line := range strings.Lines(string(raw)) {
-		if i := strings.Index(line, " /"); i > 0 {
-			list = append(list, strings.TrimSpace(line[i+1:]))
-		}
-	}
-	return list
 }

@@ -16,7 +16,6 @@ type Plan struct {
 	Hidden    []string `json:"hidden"`    // not readable, although under Read
 	Masked    []string `json:"masked"`    // empty folders
 	Own       []string `json:"own"`       // empty folders in which the run may write, if Namespaces
-	Sockets   []string `json:"sockets"`   // of other programs, which are replaced by nothing
 	Pinned    []string `json:"pinned"`    // not to be renamed or removed, although under Write; each after those that it is in
 	Protected []string `json:"protected"` // not changeable, although under Write
 	Loopback  []string `json:"loopback"`  // addresses of this machine that the supervisor passes on, if Namespaces
@@ -25,7 +24,9 @@ type Plan struct {
 	Proxy      uint16   `json:"proxy"`      // port of the proxy on 127.0.0.1, inside
 	Watch      bool     `json:"watch"`      // connections and refused system calls are reported to the supervisor
 	Proof      uint64   `json:"proof"`      // what Proven is asked about; 0: nothing
-	UnixPaths  []string `json:"unix"`       // folders of sockets that may be connected to, if Watch
+	UnixPaths  []string `json:"unix"`       // folders of sockets that may be connected to, if Watch and not Namespaces
+	Hooks      string   `json:"hooks"`      // the socket of the process that answers hooks, which Clients may connect to
+	Clients    []string `json:"clients"`    // programs that hooks start
 	Exact      bool     `json:"exact"`      // what the kernel cannot do is an error, and not left out
 }
 

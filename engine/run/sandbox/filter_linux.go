@@ -100,7 +100,8 @@ func (p Plan) filterRules() []rule {
 	for number := range refused() {
 		rules = append(rules, rule{number, nil, told})
 	}
-	for _, number := range []uintptr{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER} {
+	for _, number := range []uintptr{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
+		unix.SYS_OPENAT2} {
 		rules = append(rules, rule{number, nil, refuse(unix.ENOSYS)}) // programs then do without
 	}
 	for _, flag := range newNamespaces() {
@@ -111,6 +112,22 @@ func (p Plan) filterRules() []rule {
 		rule{unix.SYS_IOCTL, []condition{{arg: 1, is: unix.TIOCSTI}}, told},
 		rule{unix.SYS_IOCTL, []condition{{arg: 1, is: tiocLinux}}, told},
 		rule{unix.SYS_PRLIMIT64, []condition{{arg: 0, is: 0, not: true}}, told})
+	// A program that runs with its owner's rights gives them to everybody outside, too.
+	for _, call := range setModes() {
+		is := []condition{{arg: call.mode, mask: unix.S_ISUID, is: unix.S_ISUID}}
+		if !call.always {
+			is = append(is, condition{arg: call.flags, mask: unix.O_CREAT, is: unix.O_CREAT})
+		}
+		rules = append(rules, rule{call.number, is, refuse(unix.EPERM)})
+	}
+	for number := range checked() {
+		own := []condition{{arg: checkedArg(number), is: 0, not: true}}
+		rules = append(rules, rule{number, own, told})
+	}
+	for _, number := range []uintptr{unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET} { // of a group, or a user
+		is := map[uintptr]uint32{unix.SYS_SETPRIORITY: unix.PRIO_PROCESS, unix.SYS_IOPRIO_SET: 1}[number]
+		rules = append(rules, rule{number, []condition{{arg: 0, is: is, not: true}}, told})
+	}
 	return append(rules, p.socketRules(told)...)
 }
 
@@ -126,7 +143,11 @@ func (p Plan) socketRules(told uint32) []rule {
 	rules := []rule{
 		{unix.SYS_SOCKET, is(unix.AF_INET, unix.SOCK_RAW), told},
 		{unix.SYS_SOCKET, is(unix.AF_INET6, unix.SOCK_RAW), told},
+		// Each message that they send can have another address. The kernel makes the same of both types.
 		{unix.SYS_SOCKET, is(unix.AF_UNIX, unix.SOCK_DGRAM), refuse(unix.EACCES)},
+		{unix.SYS_SOCKET, is(unix.AF_UNIX, unix.SOCK_RAW), refuse(unix.EACCES)},
+		{unix.SYS_SOCKETPAIR, is(unix.AF_UNIX, unix.SOCK_DGRAM), refuse(unix.EACCES)},
+		{unix.SYS_SOCKETPAIR, is(unix.AF_UNIX, unix.SOCK_RAW), refuse(unix.EACCES)},
 		{unix.SYS_SOCKET, []condition{{arg: 0, is: unix.AF_NETLINK}, {arg: 2, is: unix.NETLINK_ROUTE, not: true}}, told},
 		{unix.SYS_SOCKET, []condition{{arg: 0, is: unix.AF_UNIX, not: true}, {arg: 0, is: unix.AF_INET, not: true},
 			{arg: 0, is: unix.AF_INET6, not: true}, {arg: 0, is: unix.AF_NETLINK, not: true}}, told},

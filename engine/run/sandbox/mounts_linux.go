@@ -33,12 +33,6 @@ func (p Plan) mounts() error {
 			return fmt.Errorf("protect %s: %w", path, err)
 		}
 	}
-	for _, path := range p.Sockets {
-		err := unix.Mount("/dev/null", path, "", unix.MS_BIND, "")
-		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EACCES) {
-			return fmt.Errorf("remove the socket %s: %w", path, err)
-		}
-	}
 	if err := p.empty(); err != nil {
 		return err
 	}
@@ -53,11 +47,23 @@ func (p Plan) empty() error {
 		}
 	}
 	for _, path := range p.Own {
-		if err := unix.Mount("none", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777"); err != nil {
+		if err := separate(path); err != nil {
 			return fmt.Errorf("separate %s: %w", path, err)
 		}
 	}
 	return nil
+}
+
+// separate gives the run an empty folder of the same kind: one for files in memory, or for terminals.
+func separate(path string) error {
+	var is unix.Statfs_t
+	if err := unix.Statfs(path, &is); err != nil {
+		return err
+	}
+	if is.Type != unix.DEVPTS_SUPER_MAGIC {
+		return unix.Mount("none", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
+	}
+	return unix.Mount("none", path, "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=620,ptmxmode=666")
 }
 
 // readOnly makes a file or folder unchangeable.
@@ -108,6 +114,11 @@ func (p Plan) network(give func(files ...int) error) error {
 		}
 		files = append(files, fd)
 	}
+	asks, err := newSockets()
+	if err != nil {
+		return fmt.Errorf("ask about the sockets of the run: %w", err)
+	}
+	files = append(files, asks)
 	if err := give(files...); err != nil {
 		return err
 	}

@@ -1,13 +1,7 @@
 package sandbox
 
 import (
-	"bytes"
-	"encoding/binary"
-	"net"
 	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"unsafe"
 
@@ -16,9 +10,10 @@ import (
 
 // watcher answers the system calls that a filter reports.
 type watcher struct {
-	plan Plan
-	fd   int
-	tell func(Denial)
+	plan    Plan
+	fd      int
+	tell    func(Denial)
+	sockets *sockets
 }
 
 // call is the kernel's struct seccomp_notif.
@@ -60,94 +55,55 @@ func (w *watcher) watch() {
 		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(w.fd), receiveCall, uintptr(unsafe.Pointer(&c))); errno != 0 {
 			continue // the process ended meanwhile
 		}
-		v := w.judge(&c)
-		_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(w.fd), sendVerdict, uintptr(unsafe.Pointer(&v)))
-	}
-}
-
-// judge refuses every call but connections. Of these, the network and Landlock decide about
-// most: the process could change the address after it was read here, so reading it gives no
-// protection. The answer only distinguishes sockets with a path, which are refused where
-// none was expected.
-func (w *watcher) judge(c *call) verdict {
-	d := Denial{Pid: int(c.pid), Program: programOf(c.pid)}
-	if c.number != unix.SYS_CONNECT {
-		if d.What = refused()[uintptr(c.number)]; d.What == "" {
-			d.What = map[int32]string{unix.SYS_CLONE: "clone", unix.SYS_UNSHARE: "unshare", unix.SYS_IOCTL: "ioctl", unix.SYS_PRLIMIT64: "prlimit64",
-				unix.SYS_SOCKET: "socket"}[c.number]
+		if c.number == unix.SYS_CONNECT {
+			go w.answer(w.connect, &c) // it can wait for the other side
+			continue
 		}
-		d.Refused = true
-		w.tell(d)
-		return verdict{id: c.id, errno: -int32(unix.EPERM)}
+		w.answer(w.judge, &c)
 	}
-	d.What = "connect"
-	target, path, ours := addressOf(c)
-	if d.Target = target; path != "" && !w.expected(path) {
-		d.Refused = true
-		w.tell(d)
-		return verdict{id: c.id, errno: -int32(unix.EACCES)}
-	}
-	if path == "" && !ours && target != "" {
-		w.tell(d)
-	}
-	return verdict{id: c.id, flags: letRun}
 }
 
-// expected reports whether a socket may be connected to: one of the run itself, or that of the resident process.
-func (w *watcher) expected(path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return true // there is none
+// answer sends the verdict about a call.
+func (w *watcher) answer(judge func(*call) verdict, c *call) {
+	v := judge(c)
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(w.fd), sendVerdict, uintptr(unsafe.Pointer(&v))) // the process may have ended
+}
+
+// judge refuses every call but those that are checked.
+func (w *watcher) judge(c *call) verdict {
+	d := Denial{Pid: int(c.pid), Program: programOf(c.pid), Refused: true}
+	if d.What = checked()[uintptr(c.number)]; d.What != "" {
+		if w.inside(c) {
+			return verdict{id: c.id, flags: letRun}
+		}
+	} else if d.What = refused()[uintptr(c.number)]; d.What == "" {
+		d.What = map[int32]string{unix.SYS_CLONE: "clone", unix.SYS_UNSHARE: "unshare", unix.SYS_IOCTL: "ioctl", unix.SYS_PRLIMIT64: "prlimit64",
+			unix.SYS_SOCKET: "socket"}[c.number]
 	}
-	return slices.ContainsFunc(w.plan.UnixPaths, func(dir string) bool { return Within(real, dir) })
+	w.tell(d)
+	return verdict{id: c.id, errno: -int32(unix.EPERM)}
+}
+
+// inside reports whether a call that changes another process is about one of the run: it has the same network, or without one of its
+// own, the same process makes the call. A number of zero is that of the caller.
+func (w *watcher) inside(c *call) bool {
+	target := uint32(c.args[0])
+	switch uintptr(c.number) {
+	case unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET:
+		if own := map[uintptr]uint64{unix.SYS_SETPRIORITY: unix.PRIO_PROCESS, unix.SYS_IOPRIO_SET: 1}[uintptr(c.number)]; c.args[0] != own {
+			return false // groups and users have processes outside
+		}
+		target = uint32(c.args[1])
+	}
+	if target == 0 || target == c.pid || leader(target) == leader(c.pid) {
+		return true
+	}
+	theirs, err := os.Readlink(procOf(target) + "/ns/net")
+	own, err2 := os.Readlink(procOf(c.pid) + "/ns/net")
+	return w.plan.Namespaces && err == nil && err2 == nil && theirs == own
 }
 
 func programOf(pid uint32) string {
-	raw, _ := os.ReadFile("/proc/" + strconv.Itoa(int(pid)) + "/comm") // it may have ended
+	raw, _ := os.ReadFile(procOf(pid) + "/comm") // it may have ended
 	return strings.TrimSpace(string(raw))
-}
-
-// addressOf reads the address of a connection: as a text, its path if it is a socket with one, and whether it
-// stays inside the run's network.
-func addressOf(c *call) (text, path string, ours bool) {
-	raw := make([]byte, min(c.args[2], 128))
-	mem, err := os.Open("/proc/" + strconv.Itoa(int(c.pid)) + "/mem")
-	if err != nil {
-		return "", "", false
-	}
-	defer mem.Close()
-	if n, _ := mem.ReadAt(raw, int64(c.args[1])); n < len(raw) || n < 8 {
-		return "", "", false
-	}
-	switch binary.NativeEndian.Uint16(raw) {
-	case unix.AF_UNIX:
-		path, _, _ := bytes.Cut(raw[2:], []byte{0})
-		if len(path) == 0 {
-			return "", "", true // abstract, which Landlock limits, or without a name
-		}
-		return string(path), absolute(string(path), c.pid), false
-	case unix.AF_INET:
-		return address(raw[4:8], raw[2:4])
-	case unix.AF_INET6:
-		if len(raw) >= 24 {
-			return address(raw[8:24], raw[2:4])
-		}
-	}
-	return "", "", true
-}
-
-func absolute(path string, pid uint32) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	dir, err := os.Readlink("/proc/" + strconv.Itoa(int(pid)) + "/cwd")
-	if err != nil {
-		return path
-	}
-	return filepath.Join(dir, path)
-}
-
-func address(ip net.IP, port []byte) (text, path string, ours bool) {
-	n := binary.BigEndian.Uint16(port)
-	return net.JoinHostPort(ip.String(), strconv.Itoa(int(n))), "", ip.IsLoopback() || n == 0
 }
