@@ -44,7 +44,8 @@ func (b *book) search(ctx context.Context, q pages.Query) (pages.Page, error) {
 	}
 	wanted := func(e *overview.Event) bool {
 		return (q.Rule == "" || e.Rule == q.Rule) && (q.Harm == "" || e.Harm == q.Harm) &&
-			(q.Answer == "" || e.Answer == engine.Verdict(q.Answer)) && (q.Person == "" || string(e.Person) == q.Person) && e.T >= from && (to == 0 || e.T < to)
+			(q.Answer == "" || e.Answer == engine.Verdict(q.Answer)) && (q.Person == "" || string(e.Person) == q.Person) &&
+			e.T >= from && (to == 0 || e.T < to)
 	}
 	if q.Q != "" {
 		b.searchText(ctx, &p, q, wanted)
