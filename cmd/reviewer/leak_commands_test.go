@@ -142,6 +142,7 @@ func reports() map[string][]string {
 		"watch":                  {"watch TEXT", "watch --summary /TEXT/s.json 1"},
 		"run":                    {"run --profile TEXT -- true", "run --summary /TEXT/s.json -- true", "run -- TEXT"},
 		"serve":                  {"serve TEXT"},
+		"ui":                     {"ui --export OUT", "ui TEXT"},
 		"notify deliver":         {"notify deliver"},
 		"notify list":            {"notify list", "notify list -f json"},
 		"notify test":            {"notify test", "notify test TEXT"},

@@ -31,6 +31,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/simulatecmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/suggest"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/uicmd"
 	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/spf13/cobra"
 )
@@ -104,7 +105,7 @@ func rootCommand(a *cli.App) *cobra.Command {
 	cli.Section(root, "work", "Working with agents:", runcmd.Command(a, recordPrompt), runcmd.WatchCommand(a),
 		sessioncmd.Command(a), incidentcmd.Command(a),
 		checkpointcmd.Command(a), notifycmd.Command(a), approvalscmd.Command(a, suggest.Propose, overrides()), denialsCommand(a),
-		allowCommand(a), trashCommand(a), explaincmd.InstructionsCommand(a))
+		allowCommand(a), trashCommand(a), explaincmd.InstructionsCommand(a), uicmd.Command(a))
 	cli.Section(root, "policy", "Writing and shipping policies:", policyCommand(a), reviewcmd.Command(a), schemaCommand(a))
 	cli.Section(root, "log", "Reading the log:", auditcmd.Command(a))
 	cli.Section(root, "other", "Other commands:", hookCommand(a), serveCommand(a), versionCommand(a), runcmd.Helper())

@@ -308,7 +308,7 @@ func fits(t *testing.T, lines []string, size [2]int) {
 func TestPairOf(t *testing.T) {
 	list := []approval.Content{{Name: "content", Text: "c"}, {Name: "edits[0].newText", Text: "b\n"}, {Name: "edits[0].oldText", Text: "a\n"},
 		{Name: "new_string", Text: "alone"}}
-	got := changesOf(nil, &approval.Request{Contents: list})
+	got := ChangesOf(nil, &approval.Request{Contents: list})
 	if len(got) != 3 || got[1].Name != "edits[0].newText" || !got[1].Diff || !strings.Contains(got[1].Text, "-a\n+b\n") || got[2].Diff {
 		t.Errorf("%+v", got)
 	}

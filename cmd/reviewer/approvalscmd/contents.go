@@ -19,18 +19,18 @@ import (
 // comparable is the size up to which a file is compared with what a call would write, in bytes.
 const comparable = 1 << 20
 
-// changeText is a string that a call would write, as people read it.
-type changeText struct {
+// Change is a string that a call would write, as people read it.
+type Change struct {
 	Name string `json:"name"`           // of the argument
 	Note string `json:"note"`           // what the text is
 	Diff bool   `json:"diff,omitempty"` // the text is a unified diff
 	Text string `json:"text"`
 }
 
-// changesOf describes what a call would write: the difference to what an edit replaces or a
+// ChangesOf describes what a call would write: the difference to what an edit replaces or a
 // file contains, if both are known completely; else the text alone.
-func changesOf(log *audit.Store, r *approval.Request) []changeText {
-	var list []changeText
+func ChangesOf(log *audit.Store, r *approval.Request) []Change {
+	var list []Change
 	done := map[string]bool{}
 	for _, c := range r.Contents {
 		if done[c.Name] {
@@ -74,13 +74,13 @@ func find(list []approval.Content, name string) *approval.Content {
 	return nil
 }
 
-func replaced(pair []approval.Content) changeText {
-	return changeText{Name: pair[1].Name, Note: "in place of " + pair[0].Name, Diff: true,
+func replaced(pair []approval.Content) Change {
+	return Change{Name: pair[1].Name, Note: "in place of " + pair[0].Name, Diff: true,
 		Text: unified([]byte(pair[0].Text), []byte(pair[1].Text))}
 }
 
-func written(log *audit.Store, r *approval.Request, c approval.Content) changeText {
-	change := changeText{Name: c.Name, Text: c.Text, Note: engine.Counted(c.Bytes, "byte", "bytes")}
+func written(log *audit.Store, r *approval.Request, c approval.Content) Change {
+	change := Change{Name: c.Name, Text: c.Text, Note: engine.Counted(c.Bytes, "byte", "bytes")}
 	path := fileOf(r)
 	if path == "" || len(c.Text) < c.Bytes && strings.HasSuffix(c.Text, "…") {
 		return change
@@ -139,7 +139,7 @@ func unified(before, after []byte) string {
 	return "(no difference)\n"
 }
 
-func (c *changeText) print(p term.Page) {
+func (c *Change) print(p term.Page) {
 	head(p, "What it would write to "+c.Name+" ("+c.Note+")")
 	for line := range strings.Lines(c.Text) {
 		colour := ""

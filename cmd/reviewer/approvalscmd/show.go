@@ -34,7 +34,7 @@ func showCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d := shownDocument{Request: r, Hidden: term.Hidden(r.Action), Changes: changesOf(q.Log, &r)}
+			d := shownDocument{Request: r, Hidden: term.Hidden(r.Action), Changes: ChangesOf(q.Log, &r)}
 			return out.Result(a.Stdout, d, func(w io.Writer) {
 				p := pageOf(a, &out)
 				printRequest(p, &d, time.Now())
@@ -49,8 +49,8 @@ func showCommand(a *cli.App) *cobra.Command {
 // shownDocument is a question, and what is known about it now.
 type shownDocument struct {
 	approval.Request
-	Hidden  []string     `json:"hidden,omitempty"`  // invisible characters of the action, such as U+202E
-	Changes []changeText `json:"changes,omitempty"` // what the call would change in files, compared with what they contain now
+	Hidden  []string `json:"hidden,omitempty"`  // invisible characters of the action, such as U+202E
+	Changes []Change `json:"changes,omitempty"` // what the call would change in files, compared with what they contain now
 }
 
 func pageOf(a *cli.App, out *term.Output) term.Page {
@@ -132,7 +132,7 @@ func printWhy(p term.Page, r *approval.Request) {
 func printEffects(p term.Page, r *approval.Request) {
 	head(p, "What it would do")
 	for i := range r.Effects {
-		p.Field("  -", 4, "", effectText(&r.Effects[i]))
+		p.Field("  -", 4, "", EffectText(&r.Effects[i]))
 	}
 	for _, s := range r.Signals {
 		p.Field("  -", 4, term.Warn, "signal: "+strings.ReplaceAll(string(s), "_", " "))
@@ -147,8 +147,8 @@ func printEffects(p term.Page, r *approval.Request) {
 	}
 }
 
-// effectText describes one effect, and how it can be undone.
-func effectText(e *engine.Effect) string {
+// EffectText describes one effect, and how it can be undone.
+func EffectText(e *engine.Effect) string {
 	text := doesText(e)
 	for _, trait := range []struct {
 		holds bool

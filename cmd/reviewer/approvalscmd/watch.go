@@ -306,7 +306,7 @@ func (w *watcher) show(i *item) {
 			w.board.status = cli.Masked(err.Error())
 			return
 		}
-		d.Request, d.Changes = r, changesOf(w.choice.queue.Log, &r)
+		d.Request, d.Changes = r, ChangesOf(w.choice.queue.Log, &r)
 	}
 	w.board.shown = &d
 }

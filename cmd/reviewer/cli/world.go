@@ -58,9 +58,17 @@ func Program() string {
 // reviewer itself, also while nobody listens there.
 const addressFile = "api.address"
 
+// pageFile is the same for the pages of `reviewer ui`.
+const pageFile = "ui.address"
+
 // KeepAPIAddress records the address of the HTTP API; empty: there is none.
-func KeepAPIAddress(home, address string) error {
-	path := filepath.Join(home, addressFile)
+func KeepAPIAddress(home, address string) error { return keepAddress(home, addressFile, address) }
+
+// KeepPageAddress records the address of the pages; empty: there is none.
+func KeepPageAddress(home, address string) error { return keepAddress(home, pageFile, address) }
+
+func keepAddress(home, name, address string) error {
+	path := filepath.Join(home, name)
 	if address == "" {
 		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -70,7 +78,7 @@ func KeepAPIAddress(home, address string) error {
 	if err := osfile.MkdirPrivate(home); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(home, addressFile+".*")
+	tmp, err := os.CreateTemp(home, name+".*")
 	if err != nil {
 		return err
 	}
@@ -84,9 +92,16 @@ func KeepAPIAddress(home, address string) error {
 	return nil
 }
 
-// apiPorts returns the recorded port of the HTTP API.
+// apiPorts returns the recorded ports of the HTTP API and of the pages.
 func apiPorts(home string) ([]int, error) {
-	path := filepath.Join(home, addressFile)
+	api, err := recordedPort(home, addressFile, "reviewer serve --http ADDRESS")
+	pages, err2 := recordedPort(home, pageFile, "reviewer ui")
+	return append(api, pages...), errors.Join(err, err2)
+}
+
+// recordedPort returns the port in a file that a command writes.
+func recordedPort(home, name, command string) ([]int, error) {
+	path := filepath.Join(home, name)
 	b, err := osfile.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -96,8 +111,7 @@ func apiPorts(home string) ([]int, error) {
 	}
 	at, err := netip.ParseAddrPort(strings.TrimSpace(string(b)))
 	if err != nil {
-		return nil, fmt.Errorf("%s does not contain the address of the API: "+
-			"start `reviewer serve --http ADDRESS` again, or remove the file", path)
+		return nil, fmt.Errorf("%s does not contain an address: start `%s` again, or remove the file", path, command)
 	}
 	if at.Port() == 0 { // the system chooses one when it listens
 		return nil, nil

@@ -37,6 +37,12 @@ func TestAPIAddress(t *testing.T) {
 	if list, err := os.ReadDir(home); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v: want %s alone", list, err, addressFile)
 	}
+	if err := KeepPageAddress(home, "127.0.0.1:7000"); err != nil {
+		t.Fatal(err)
+	}
+	if got := ports(); !slices.Equal(got, []int{5, 7000}) {
+		t.Errorf("with the port of the pages: %v", got)
+	}
 	if err := os.WriteFile(filepath.Join(home, addressFile), []byte("9555"), 0o600); err != nil {
 		t.Fatal(err)
 	}

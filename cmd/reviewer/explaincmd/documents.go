@@ -8,6 +8,6 @@ import (
 func Documents() []cli.Document {
 	return []cli.Document{
 		{Command: "policy explain", Title: "explanation of a decision", Of: explanation{}},
-		{Command: "instructions", Title: "what instruction files forbid", Of: instructionsDocument{}},
+		{Command: "instructions", Title: "what instruction files forbid", Of: Instructions{}},
 	}
 }

@@ -258,6 +258,19 @@ func rehearsalDesk(a *cli.App, p *review.Policy) (*reviewcmd.Desk, error) {
 	}, nil
 }
 
+// WriteExplanation writes how a record of the log was decided, as `reviewer policy explain` does without a terminal.
+func WriteExplanation(ctx context.Context, a *cli.App, w io.Writer, id string) error {
+	x, err := explainRecord(ctx, a, id, &toExplain{})
+	if err != nil {
+		return err
+	}
+	page{w: w, width: explainedWidth}.print(x)
+	return nil
+}
+
+// explainedWidth is the width of an explanation that no terminal shows.
+const explainedWidth = 110
+
 // explainRecord decides about a record of the log again, in the context of the
 // records before it.
 func explainRecord(ctx context.Context, a *cli.App, id string, t *toExplain) (*explanation, error) {

@@ -34,7 +34,7 @@ func InstructionsCommand(a *cli.App) *cobra.Command {
 			if names := harness.Names(); !slices.Contains(names, agent) {
 				return term.Unknown("agent", agent, names)
 			}
-			doc, err := instructionsIn(a, args, agent)
+			doc, err := InstructionsIn(a, args, agent)
 			if err != nil {
 				return err
 			}
@@ -46,31 +46,31 @@ func InstructionsCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// instructionsDocument is what the instruction files of a folder forbid, as JSON.
-type instructionsDocument struct {
+// Instructions is what the instruction files of a folder forbid, as JSON.
+type Instructions struct {
 	Folder string            `json:"folder"`
-	Files  []instructionFile `json:"files"`
+	Files  []InstructionFile `json:"files"`
 
 	names map[string]any // of acts, in words
 }
 
-// instructionFile is one instruction file.
-type instructionFile struct {
+// InstructionFile is one instruction file.
+type InstructionFile struct {
 	Path      string                `json:"path"`
 	Trusted   bool                  `json:"trusted"`           // the user's own file, or unchanged in version control
 	Problem   string                `json:"problem,omitempty"` // why it was not read, or only in part
-	Sentences []instructionSentence `json:"sentences"`
+	Sentences []InstructionSentence `json:"sentences"`
 }
 
-// instructionSentence is a sentence that forbids something, or seems to.
-type instructionSentence struct {
+// InstructionSentence is a sentence that forbids something, or seems to.
+type InstructionSentence struct {
 	Line       int                `json:"line"`
 	Text       string             `json:"text"`
 	Statements []engine.Statement `json:"statements"`        // none: it was not understood
 	Dropped    bool               `json:"dropped,omitempty"` // some of them do not hold: a session keeps a limited number
 }
 
-func instructionsIn(a *cli.App, args []string, agent string) (*instructionsDocument, error) {
+func InstructionsIn(a *cli.App, args []string, agent string) (*Instructions, error) {
 	folder := "."
 	if len(args) > 0 {
 		folder = args[0]
@@ -99,16 +99,16 @@ func instructionsIn(a *cli.App, args []string, agent string) (*instructionsDocum
 		return nil, err
 	}
 	c := classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Shipped: bundles.BuiltInRows}
-	doc := &instructionsDocument{Folder: folder, Files: []instructionFile{}}
+	doc := &Instructions{Folder: folder, Files: []InstructionFile{}}
 	if goals, ok := active.Document["goals"].(map[string]any); ok {
 		doc.names, _ = goals["names"].(map[string]any)
 	}
 	files := c.Instructions(engine.Event{Harness: agent, Rows: classify.NewRows(active.RowLayers()), Redact: engine.PersonalKinds()}, folder)
 	kept := classify.KeptInstructions(files)
 	for _, f := range files {
-		file := instructionFile{Path: f.Path, Trusted: f.Trusted, Problem: f.Problem, Sentences: []instructionSentence{}}
+		file := InstructionFile{Path: f.Path, Trusted: f.Trusted, Problem: f.Problem, Sentences: []InstructionSentence{}}
 		for _, s := range f.Sentences {
-			sentence := instructionSentence{Line: s.Line, Text: s.Text, Statements: s.Statements}
+			sentence := InstructionSentence{Line: s.Line, Text: s.Text, Statements: s.Statements}
 			sentence.Dropped = slices.ContainsFunc(s.Statements, func(s engine.Statement) bool { return !isKept(kept, s) })
 			if sentence.Statements == nil {
 				sentence.Statements = []engine.Statement{}
@@ -125,7 +125,7 @@ func isKept(kept []engine.Statement, s engine.Statement) bool {
 	return slices.ContainsFunc(kept, func(k engine.Statement) bool { return k.From == s.From && k.Same(s) })
 }
 
-func (d *instructionsDocument) text(w io.Writer) {
+func (d *Instructions) text(w io.Writer) {
 	if len(d.Files) == 0 {
 		fmt.Fprintf(w, "no instruction files apply in %s\n", d.Folder)
 		return
@@ -142,13 +142,13 @@ func (d *instructionsDocument) text(w io.Writer) {
 			fmt.Fprintln(w, "  forbids nothing that could be read")
 		}
 		for _, s := range f.Sentences {
-			fmt.Fprintf(w, "  %4d  %s\n        %s\n", s.Line, term.OneLine(s.meaning(d.names), 400), term.OneLine(s.Text, 160))
+			fmt.Fprintf(w, "  %4d  %s\n        %s\n", s.Line, term.OneLine(d.Meaning(s), 400), term.OneLine(s.Text, 160))
 		}
 	}
 }
 
-// meaning describes what was read from a sentence; names are those of acts.
-func (s instructionSentence) meaning(names map[string]any) string {
+// Meaning describes what was read from a sentence.
+func (d *Instructions) Meaning(s InstructionSentence) string {
 	if len(s.Statements) == 0 {
 		return "not understood"
 	}
@@ -161,7 +161,7 @@ func (s instructionSentence) meaning(names map[string]any) string {
 		if s.Until != "" {
 			verb = "asks before"
 		}
-		act, known := names[s.Act].(string)
+		act, known := d.names[s.Act].(string)
 		if !known {
 			act = s.Act
 		}

@@ -25,7 +25,7 @@ type laterEvents struct {
 // explainOutcome prints the outcome of a call that was held up: a person's answer, as far
 // as it can be inferred, and later overrides.
 func explainOutcome(w io.Writer, store *audit.Store, r *engine.Record) error {
-	lines, err := outcomeOf(r, store.Records(engine.SessionKey{Harness: r.Harness, Session: r.Session}, r.N+1))
+	lines, err := OutcomeOf(r, store.Records(engine.SessionKey{Harness: r.Harness, Session: r.Session}, r.N+1))
 	for i, line := range lines {
 		if i == 0 {
 			fmt.Fprint(w, "\nOutcome:\n")
@@ -35,9 +35,9 @@ func explainOutcome(w io.Writer, store *audit.Store, r *engine.Record) error {
 	return err
 }
 
-// outcomeOf reads the records after a record, and returns a line for each decision of
+// OutcomeOf reads the records after a record, and returns a line for each decision of
 // people about its call; nothing if the call was not held up.
-func outcomeOf(r *engine.Record, later iter.Seq2[*engine.Record, error]) ([]string, error) {
+func OutcomeOf(r *engine.Record, later iter.Seq2[*engine.Record, error]) ([]string, error) {
 	effect := engine.AnswerOf(r).Effect
 	if r.Kind != engine.KindPre || effect.Strictness() < engine.Modify.Strictness() {
 		return nil, nil

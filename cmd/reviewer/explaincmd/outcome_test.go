@@ -65,7 +65,7 @@ func TestFate(t *testing.T) {
 			"that let call cccccccc-7 through", "that let call cccccccc-8 through", "and 2 more"}},
 	} {
 		r := held(&engine.Record{Chain: strings.Repeat("c", 32), N: 2}, test.effect, "/w")
-		got, err := outcomeOf(r, func(yield func(*engine.Record, error) bool) {
+		got, err := OutcomeOf(r, func(yield func(*engine.Record, error) bool) {
 			for _, r := range later(test.later) {
 				if !yield(r, nil) {
 					return

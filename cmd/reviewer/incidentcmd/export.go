@@ -25,7 +25,7 @@ func exportCommand(a *cli.App) *cobra.Command {
 		Example: "  reviewer incident export last -o incident.html\n  reviewer incident export last -f patch -o stricter/settings.yaml",
 		Args:    cli.AtMost(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			i, err := reported(a, cli.OrLast(args))
+			i, err := Reported(a, cli.OrLast(args))
 			if err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ func export(w io.Writer, format string, i *incident.Incident) error {
 	case "patch":
 		return writePatch(w, i)
 	}
-	return writePage(w, i)
+	return WritePage(w, i)
 }
 
 // writePatch writes the recommended configuration as the settings of a policy layer.

@@ -17,8 +17,8 @@ type page struct {
 	*incident.Incident
 }
 
-// writePage writes a report as one web page.
-func writePage(w io.Writer, i *incident.Incident) error {
+// WritePage writes a report as one web page.
+func WritePage(w io.Writer, i *incident.Incident) error {
 	p := page{webpage.New("Incident " + i.ID), i}
 	p.Put(`<p class="summary">%s</p>`, i.Summary)
 	if i.Stopped {

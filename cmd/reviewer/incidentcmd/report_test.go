@@ -33,7 +33,7 @@ func hostileIncident() *incident.Incident {
 
 func TestHostileTextsOnThePage(t *testing.T) {
 	var b bytes.Buffer
-	if err := writePage(&b, hostileIncident()); err != nil {
+	if err := WritePage(&b, hostileIncident()); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()

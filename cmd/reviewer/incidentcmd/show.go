@@ -22,7 +22,7 @@ func showCommand(a *cli.App) *cobra.Command {
 		Example: "  reviewer incident show\n  reviewer incident show 1f2e3d4c-17 --all",
 		Args:    cli.AtMost(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			i, err := reported(a, cli.OrLast(args))
+			i, err := Reported(a, cli.OrLast(args))
 			if err != nil {
 				return err
 			}
@@ -47,10 +47,10 @@ func columns(a *cli.App, out *term.Output) int {
 	return 80
 }
 
-// reported returns an incident with the recommendations of the policy that is active
+// Reported returns an incident with the recommendations of the policy that is active
 // in its workspace: what matters is what can be done now. Without a policy they are
 // those of the built-in one.
-func reported(a *cli.App, selector string) (*incident.Incident, error) {
+func Reported(a *cli.App, selector string) (*incident.Incident, error) {
 	store, i, err := find(a, selector)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ func Documents() []cli.Document {
 		{Command: "policy history", Title: "the policies that were active on this machine", Of: earlierPolicy{}, List: "policies"},
 		{Command: "policy history restore", Title: "the policy that was restored", Of: restored{}},
 		{Command: "policy list", Title: "the stored bundles", Of: storedBundle{}, List: "bundles"},
-		{Command: "policy status", Title: "which policy is active", Of: statusDocument{}},
+		{Command: "policy status", Title: "which policy is active", Of: StatusDocument{}},
 		{Command: "policy trust show", Title: "the trust file that is active", Of: trustDocument{}},
 		{Command: "policy trust sign", Title: "the trust file that was signed", Of: signedTrust{}},
 		{Command: "policy trust rotate", Title: "the trust file that was activated", Of: rotatedTrust{}},

@@ -35,7 +35,7 @@ func policyStatusCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			a.NoteMissingHome()
-			doc := statusOf(cmd.Context(), store, time.Now().UnixMilli())
+			doc := StatusOf(cmd.Context(), store, time.Now().UnixMilli())
 			if err := out.Write(a.Stdout, func(w io.Writer) error { return showStatus(a, w, &out, doc) }); err != nil {
 				return err
 			}
@@ -49,16 +49,16 @@ func policyStatusCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// statusDocument describes what is active on this machine, in any workspace.
-type statusDocument struct {
+// StatusDocument describes what is active on this machine, in any workspace.
+type StatusDocument struct {
 	Policy   string        `json:"policy,omitempty"` // digest of the active policy; empty: none, and every call is denied
 	Trust    TrustStatus   `json:"trust"`
-	Layers   []layerStatus `json:"layers"`
+	Layers   []LayerStatus `json:"layers"`
 	Problems []string      `json:"problems"` // not about a single layer
 }
 
-// layerStatus is the status of a layer.
-type layerStatus struct {
+// LayerStatus is the status of a layer.
+type LayerStatus struct {
 	Layer      string               `json:"layer"`
 	From       string               `json:"from"` // bundle, folder, shipped
 	At         string               `json:"at"`   // where its files are
@@ -69,7 +69,7 @@ type layerStatus struct {
 }
 
 // problems lists all problems.
-func (d *statusDocument) problems() []string {
+func (d *StatusDocument) problems() []string {
 	all := d.Problems
 	for _, l := range d.Layers {
 		all = append(all, l.Problems...)
@@ -77,14 +77,14 @@ func (d *statusDocument) problems() []string {
 	return all
 }
 
-func (d *statusDocument) wrong(err error) {
+func (d *StatusDocument) wrong(err error) {
 	if err != nil {
 		d.Problems = append(d.Problems, cli.Masked(err.Error()))
 	}
 }
 
-func statusOf(ctx context.Context, store *audit.Store, now int64) *statusDocument {
-	doc := &statusDocument{Layers: []layerStatus{}, Problems: []string{}}
+func StatusOf(ctx context.Context, store *audit.Store, now int64) *StatusDocument {
+	doc := &StatusDocument{Layers: []LayerStatus{}, Problems: []string{}}
 	believed, state := TrustOf(store, now)
 	doc.Trust = state
 	if state.Problem != "" {
@@ -112,12 +112,12 @@ func statusOf(ctx context.Context, store *audit.Store, now int64) *statusDocumen
 }
 
 // layer checks one layer, if it exists.
-func (d *statusDocument) layer(holds *active.Layers, believed active.Trust, layer string, now int64) {
+func (d *StatusDocument) layer(holds *active.Layers, believed active.Trust, layer string, now int64) {
 	s, err := holds.Source(layer)
 	if s == nil && err == nil {
 		return
 	}
-	l := layerStatus{Layer: layer, Problems: []string{}}
+	l := LayerStatus{Layer: layer, Problems: []string{}}
 	if a, ok := holds.Active.Layers[layer]; ok && !a.None() {
 		l.From, l.Activation, l.At = "bundle", &a, holds.Releases.Path(a.Release)
 	}
@@ -130,7 +130,7 @@ func (d *statusDocument) layer(holds *active.Layers, believed active.Trust, laye
 	d.Layers = append(d.Layers, l)
 }
 
-func (l *layerStatus) look(holds *active.Layers, believed active.Trust, s *active.Source, now int64) error {
+func (l *LayerStatus) look(holds *active.Layers, believed active.Trust, s *active.Source, now int64) error {
 	l.At = s.At
 	switch {
 	case s.Activation != nil:
@@ -152,7 +152,7 @@ func (l *layerStatus) look(holds *active.Layers, believed active.Trust, s *activ
 }
 
 // verify checks a bundle's signatures and age against the active trust file.
-func (l *layerStatus) verify(holds *active.Layers, believed active.Trust, now int64) error {
+func (l *LayerStatus) verify(holds *active.Layers, believed active.Trust, now int64) error {
 	raw, err := holds.Releases.Archive(l.Activation.Release)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (l *layerStatus) verify(holds *active.Layers, believed active.Trust, now in
 }
 
 // whole compiles all layers together.
-func (d *statusDocument) whole(ctx context.Context, holds *active.Layers) {
+func (d *StatusDocument) whole(ctx context.Context, holds *active.Layers) {
 	for _, l := range d.Layers {
 		if l.Digest == "" && l.Layer != bundles.User {
 			return // already reported, and nothing is active
@@ -197,7 +197,7 @@ func agreesWithLedger(store *audit.Store, now *releases.Active) error {
 		"was removed; activate the intended policy", term.OneLine(last, 200), now.Generation)
 }
 
-func showStatus(a *cli.App, w io.Writer, out *term.Output, d *statusDocument) error {
+func showStatus(a *cli.App, w io.Writer, out *term.Output, d *StatusDocument) error {
 	if out.Format == "json" {
 		return term.WriteDocument(w, d)
 	}
@@ -226,7 +226,7 @@ func showStatus(a *cli.App, w io.Writer, out *term.Output, d *statusDocument) er
 }
 
 // text describes where a layer comes from and who signed it.
-func (l *layerStatus) text() string {
+func (l *LayerStatus) text() string {
 	a := l.Activation
 	if a == nil {
 		return strings.TrimSpace(l.From + " " + l.At + " " + l.Digest)

@@ -63,13 +63,13 @@ func showSaid(w io.Writer, out *term.Output, store *audit.Store, s audit.Session
 		fmt.Fprintln(w, "no prompt of this session forbids or permits anything that still holds")
 	}
 	for i, said := range doc.Statements {
-		fmt.Fprintf(w, "%2d  %-7s  %s\n", i+1, said.Kind, term.OneLine(saidLine(said), 400))
+		fmt.Fprintf(w, "%2d  %-7s  %s\n", i+1, said.Kind, term.OneLine(SaidLine(said), 400))
 	}
 	return nil
 }
 
-// saidLine is a statement without its kind.
-func saidLine(s history.Said) string {
+// SaidLine is a statement without its kind.
+func SaidLine(s history.Said) string {
 	line := s.Act + term.After(" ", strings.Join(s.Objects, " ")) + term.After(", until ", s.Until)
 	switch {
 	case s.From != "":
@@ -106,7 +106,7 @@ func liftSaid(ctx context.Context, a *cli.App, store *audit.Store, s audit.Sessi
 		return nil
 	})
 	if err == nil {
-		fmt.Fprintf(a.Stdout, "no longer forbidden in session %s: %s\n", s.Key.Session, term.OneLine(saidLine(said), 400))
+		fmt.Fprintf(a.Stdout, "no longer forbidden in session %s: %s\n", s.Key.Session, term.OneLine(SaidLine(said), 400))
 	}
 	return err
 }

@@ -81,7 +81,7 @@ func showScope(w io.Writer, out *term.Output, store *audit.Store, s audit.Sessio
 		fmt.Fprintf(w, "named      %s\n", term.OneLine(name, 400))
 	}
 	for _, s := range doc.Statements {
-		fmt.Fprintf(w, "%-9s  %s\n", s.Kind, term.OneLine(saidLine(s), 400))
+		fmt.Fprintf(w, "%-9s  %s\n", s.Kind, term.OneLine(SaidLine(s), 400))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/auditcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/timeline"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/history"
@@ -56,27 +57,27 @@ func sessionShowCommand(a *cli.App) *cobra.Command {
 // shownDocument is a session's time line as JSON.
 type shownDocument struct {
 	listedSession
-	Labels   []engine.Label   `json:"labels"`           // of what was read
-	Scope    []string         `json:"scope"`            // paths that a person added
-	Said     []history.Said   `json:"statements"`       // what prompts forbid, order and permit, as far as it holds
-	Client   *engine.Client   `json:"client,omitempty"` // from which its events come
-	Written  map[string]int64 `json:"written"`          // paths that were written or deleted, by location
-	Timeline []*timelineEntry `json:"timeline"`
+	Labels   []engine.Label    `json:"labels"`           // of what was read
+	Scope    []string          `json:"scope"`            // paths that a person added
+	Said     []history.Said    `json:"statements"`       // what prompts forbid, order and permit, as far as it holds
+	Client   *engine.Client    `json:"client,omitempty"` // from which its events come
+	Written  map[string]int64  `json:"written"`          // paths that were written or deleted, by location
+	Timeline []*timeline.Entry `json:"timeline"`
 }
 
 // showTimeline prints a session as far as its log can be read, and then reports the
 // damage.
 func showTimeline(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, s audit.Session, shown shownSession) error {
 	state, stateErr := store.State(s)
-	line := newTimeline(s.First, state)
+	line := timeline.New(s.First, state)
 	var broken error
 	for r, err := range store.Records(s.Key, 0) {
 		if broken = err; err != nil {
 			break
 		}
-		line.add(r)
+		line.Add(r)
 	}
-	moments := line.pick(shown)
+	moments := line.Pick(shown.since, shown.agent, shown.patterns)
 	facts := history.NewInput(&engine.Record{}, state, engine.View{}).Session
 	doc := shownDocument{listedSession{auditcmd.DocumentOf(s), s.Asked, s.Prompts, counts(s.Fired)}, facts.Labels,
 		facts.Scope, state.Goals.Statements(), s.Client, facts.Written, moments}
@@ -95,7 +96,7 @@ func printTimeline(a *cli.App, w io.Writer, out *term.Output, s audit.Session, d
 	fmt.Fprintf(w, "%s\n\n",
 		term.OneLine(fmt.Sprintf("session %s of %s in %s, since %s", doc.Session, doc.Harness, doc.Workspace, term.Clock(s.First)), width))
 	for _, m := range doc.Timeline {
-		m.print(w, p, width)
+		printEntry(w, p, width, m)
 	}
 	if len(doc.Timeline) == 0 {
 		fmt.Fprintln(w, "no matching events")
@@ -115,7 +116,7 @@ func printTimeline(a *cli.App, w io.Writer, out *term.Output, s audit.Session, d
 		}
 	}
 	for _, said := range doc.Said {
-		fmt.Fprintln(w, term.OneLine(string(said.Kind)+" "+saidLine(said), width))
+		fmt.Fprintln(w, term.OneLine(string(said.Kind)+" "+SaidLine(said), width))
 	}
 	if doc.Client != nil && doc.Client.Missing != "" {
 		fmt.Fprintln(w, term.OneLine("its client does not count as a person's: "+doc.Client.Missing, width))
@@ -125,15 +126,15 @@ func printTimeline(a *cli.App, w io.Writer, out *term.Output, s audit.Session, d
 	}
 }
 
-// print writes an entry as a line, with its details below.
-func (m *timelineEntry) print(w io.Writer, p term.Paint, width int) {
-	word := p.Verdict(term.Pad(m.label(), 9))
-	begin := fmt.Sprintf("%9s %s %s ", sinceStart(m.After), term.Pad(m.ID, 13), term.Pad(term.OneLine(m.who(), 12), 6))
-	end := term.Pad(string(m.Outcome), 8) + m.text()
+// printEntry writes an entry as a line, with its details below.
+func printEntry(w io.Writer, p term.Paint, width int, m *timeline.Entry) {
+	word := p.Verdict(term.Pad(m.Label(), 9))
+	begin := fmt.Sprintf("%9s %s %s ", sinceStart(m.After), term.Pad(m.ID, 13), term.Pad(term.OneLine(m.Who(), 12), 6))
+	end := term.Pad(string(m.Outcome), 8) + m.Text()
 	fmt.Fprintf(w, "%s%s%s\n", p.Faint(begin), word, term.OneLine(end, width-len([]rune(begin))-9))
 	const indent = "          "
-	for _, more := range m.details() {
-		fmt.Fprintf(w, "%s%s\n", indent, p.Colour(more.colour, term.OneLine(more.text, width-len(indent))))
+	for _, more := range m.Details() {
+		fmt.Fprintf(w, "%s%s\n", indent, p.Colour(more.Colour, term.OneLine(more.Text, width-len(indent))))
 	}
 }
 

@@ -68,6 +68,9 @@ func New(title string) *Page {
 // End ends the page.
 func (p *Page) End() { p.WriteString("</main>\n</body>\n</html>\n") }
 
+// StyleSource names the style of all pages in a Content-Security-Policy.
+func StyleSource() string { return "'" + string(sourceHash(css)) + "'" }
+
 // sourceHash names a style in a Content-Security-Policy.
 func sourceHash(source string) Markup {
 	sum := sha256.Sum256([]byte(source))

@@ -92,12 +92,15 @@ func linkLocal(text string) string {
 	return a.String()
 }
 
-// usualPort is the port at which the documentation serves the HTTP API. reviewer itself has no
-// default, so this port counts besides the one in use.
-const usualPort = 9470
+// The port at which the documentation serves the HTTP API, and the one at which `reviewer ui` serves its pages unless another is
+// named. They count besides those in use.
+const (
+	usualPort = 9470
+	pagePort  = 9471
+)
 
-// guardPorts returns the ports of reviewer's HTTP API.
-func (w World) guardPorts() []int { return append(slices.Clone(w.Ports), usualPort) }
+// guardPorts returns the ports of reviewer's HTTP API and of its pages.
+func (w World) guardPorts() []int { return append(slices.Clone(w.Ports), usualPort, pagePort) }
 
 // asksGuard returns what a network effect has to do with the process of reviewer, as in
 // engine.Effect.Guard.

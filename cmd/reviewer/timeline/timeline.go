@@ -1,4 +1,8 @@
-package sessioncmd
+// Package timeline tells what happened in a session: one entry for each prompt, call with its outcome,
+// manual override and intervention, in the order of the log.
+//
+// Out of scope: where the records come from, and how entries are shown.
+package timeline
 
 import (
 	"cmp"
@@ -12,9 +16,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// timelineEntry is one line of a session's timeline: an action with its outcome, a prompt,
+// Entry is one line of a session's timeline: an action with its outcome, a prompt,
 // a manual override, an intervention, or an event of the agent.
-type timelineEntry struct {
+type Entry struct {
 	ID       string              `json:"id"`
 	T        int64               `json:"-"`     // Unix milliseconds
 	Time     string              `json:"time"`  // the same in RFC 3339
@@ -36,13 +40,13 @@ type timelineEntry struct {
 	Labels   []engine.Label      `json:"labels,omitempty"`  // that the session has since this call
 	Written  []string            `json:"written,omitempty"` // paths that the call writes
 	Deleted  []string            `json:"deleted,omitempty"`
-	Prompt   *promptEntry        `json:"prompt,omitempty"`
+	Prompt   *Prompt             `json:"prompt,omitempty"`
 	Control  *engine.Control     `json:"control,omitempty"`
 	Act      *engine.Act         `json:"act,omitempty"`
 }
 
-// promptEntry is the contents of the log of a prompt.
-type promptEntry struct {
+// Prompt is the contents of the log of a prompt.
+type Prompt struct {
 	Bytes      int64              `json:"bytes"`
 	Intents    []engine.Intent    `json:"intents,omitempty"`
 	Names      []string           `json:"names,omitempty"`
@@ -50,16 +54,17 @@ type promptEntry struct {
 	Unread     []string           `json:"unread,omitempty"` // sentences that seem to forbid something and were not understood
 }
 
-// timeline collects the entries of a session from its records, in order.
-type timeline struct {
+// Timeline collects the entries of a session from its records, in order.
+type Timeline struct {
 	start   int64
 	labels  map[int64][]engine.Label // by the record since which the session has them
-	moments []*timelineEntry
-	open    map[[2]string]*timelineEntry // by agent and call: those whose end is unknown
+	Entries []*Entry
+	open    map[[2]string]*Entry // by agent and call: those whose end is unknown
 }
 
-func newTimeline(start int64, state *history.State) *timeline {
-	t := &timeline{start: start, labels: map[int64][]engine.Label{}, open: map[[2]string]*timelineEntry{}}
+// New begins the timeline of a session that began at a time, with its state now.
+func New(start int64, state *history.State) *Timeline {
+	t := &Timeline{start: start, labels: map[int64][]engine.Label{}, open: map[[2]string]*Entry{}}
 	for _, l := range engine.Labels() {
 		if n, known := state.Labels[l]; known {
 			t.labels[n] = append(t.labels[n], engine.Label(l))
@@ -68,8 +73,8 @@ func newTimeline(start int64, state *history.State) *timeline {
 	return t
 }
 
-// add adds a record.
-func (t *timeline) add(r *engine.Record) {
+// Add adds a record.
+func (t *Timeline) Add(r *engine.Record) {
 	switch r.Kind {
 	case engine.KindPre:
 		t.call(r)
@@ -95,15 +100,15 @@ func (t *timeline) add(r *engine.Record) {
 	}
 }
 
-func (t *timeline) put(r *engine.Record) *timelineEntry {
-	m := &timelineEntry{ID: r.ID(), T: r.T, Time: term.Time(r.T), After: r.T - t.start, Kind: r.Kind, Agent: actor(r), Call: r.Call}
-	t.moments = append(t.moments, m)
+func (t *Timeline) put(r *engine.Record) *Entry {
+	m := &Entry{ID: r.ID(), T: r.T, Time: term.Time(r.T), After: r.T - t.start, Kind: r.Kind, Agent: actor(r), Call: r.Call}
+	t.Entries = append(t.Entries, m)
 	return m
 }
 
 func actor(r *engine.Record) string { return cmp.Or(r.Agent, engine.MainAgent) }
 
-func (t *timeline) call(r *engine.Record) {
+func (t *Timeline) call(r *engine.Record) {
 	m := t.put(r)
 	m.Answer, m.Outcome = engine.AnswerOf(r).Effect, engine.OutcomePending
 	if m.Answer == engine.Block {
@@ -119,7 +124,7 @@ func (t *timeline) call(r *engine.Record) {
 
 // end adds the outcome to a call. A call that was never reviewed gets an entry of
 // its own.
-func (t *timeline) end(r *engine.Record) {
+func (t *Timeline) end(r *engine.Record) {
 	key := [2]string{actor(r), r.Call}
 	m := t.open[key]
 	delete(t.open, key)
@@ -135,7 +140,7 @@ func (t *timeline) end(r *engine.Record) {
 }
 
 // files notes what was saved before a call, or that it did not run because its files could not be stored.
-func (t *timeline) files(r *engine.Record) {
+func (t *Timeline) files(r *engine.Record) {
 	m, c := t.open[[2]string{actor(r), r.Call}], r.Act.Checkpoint
 	switch {
 	case m == nil || c == nil:
@@ -149,8 +154,8 @@ func (t *timeline) files(r *engine.Record) {
 }
 
 // decided notes that a call that waited for an answer did not run.
-func (t *timeline) decided(c *engine.Control) {
-	for _, m := range t.moments {
+func (t *Timeline) decided(c *engine.Control) {
+	for _, m := range t.Entries {
 		if c.Do == engine.ControlDeny && m.ID == c.Record {
 			m.Outcome = engine.OutcomeDenied
 		}
@@ -159,7 +164,7 @@ func (t *timeline) decided(c *engine.Control) {
 
 // unknown notes that the outcome of an agent's open calls will never be known; of all
 // agents' calls if it names none.
-func (t *timeline) unknown(agent string) {
+func (t *Timeline) unknown(agent string) {
 	for key, m := range t.open {
 		if agent != "" && key[0] != agent {
 			continue
@@ -171,7 +176,7 @@ func (t *timeline) unknown(agent string) {
 }
 
 // note adds entries about the session and its log, without the agent's messages.
-func (t *timeline) note(r *engine.Record) {
+func (t *Timeline) note(r *engine.Record) {
 	switch r.Phase {
 	case "", engine.PhaseStart, engine.PhaseEnd, engine.PhaseAgentStart, engine.PhaseAgentStop:
 	default:
@@ -183,7 +188,7 @@ func (t *timeline) note(r *engine.Record) {
 }
 
 // addDecision adds the decision.
-func (m *timelineEntry) addDecision(t *timeline, r *engine.Record) {
+func (m *Entry) addDecision(t *Timeline, r *engine.Record) {
 	for _, f := range r.Findings {
 		if f.Level != "" {
 			m.Patterns = append(m.Patterns, f)
@@ -202,7 +207,7 @@ func (m *timelineEntry) addDecision(t *timeline, r *engine.Record) {
 }
 
 // addEffects adds the effects of the call.
-func (m *timelineEntry) addEffects(r *engine.Record) {
+func (m *Entry) addEffects(r *engine.Record) {
 	if r.Event != nil {
 		m.Tool = r.Event.Tool
 	}
@@ -227,8 +232,8 @@ func appendNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-func promptOf(r *engine.Record) *promptEntry {
-	p := &promptEntry{}
+func promptOf(r *engine.Record) *Prompt {
+	p := &Prompt{}
 	if r.Event == nil {
 		return p
 	}
@@ -241,26 +246,27 @@ func promptOf(r *engine.Record) *promptEntry {
 	return p
 }
 
-// pick returns the entries to show.
-func (t *timeline) pick(shown shownSession) []*timelineEntry {
-	if shown.patterns {
-		for _, m := range t.moments {
+// Pick returns the entries since a time, in Unix milliseconds, of one agent if it is not empty; with patterns, those with findings
+// of patterns, without the rest.
+func (t *Timeline) Pick(since int64, agent string, patterns bool) []*Entry {
+	if patterns {
+		for _, m := range t.Entries {
 			m.Rules, m.Labels, m.Written, m.Deleted = nil, nil, nil, nil
 		}
 	}
-	return slices.DeleteFunc(t.moments, func(m *timelineEntry) bool {
-		return m.T < shown.since || shown.agent != "" && !m.by(shown.agent) || shown.patterns && len(m.Patterns) == 0
+	return slices.DeleteFunc(t.Entries, func(m *Entry) bool {
+		return m.T < since || agent != "" && !m.by(agent) || patterns && len(m.Patterns) == 0
 	})
 }
 
 // by reports whether an agent with this id or prefix did it. A manual override is not
 // an agent's.
-func (m *timelineEntry) by(agent string) bool {
+func (m *Entry) by(agent string) bool {
 	return strings.HasPrefix(m.Agent, agent) && m.Prompt == nil && m.Control == nil
 }
 
-// label is the answer to a call, or the kind of the entry.
-func (m *timelineEntry) label() string {
+// Label is the answer to a call, or the kind of the entry.
+func (m *Entry) Label() string {
 	switch {
 	case m.Answer != "":
 		return string(m.Answer)
@@ -272,8 +278,8 @@ func (m *timelineEntry) label() string {
 	return string(m.Kind)
 }
 
-// who returns who did it: prompts and manual overrides are by people.
-func (m *timelineEntry) who() string {
+// Who returns who did it: prompts and manual overrides are by people.
+func (m *Entry) Who() string {
 	if c := m.Control; c != nil && c.Decided != nil {
 		return c.Decided.Who
 	}
@@ -283,8 +289,8 @@ func (m *timelineEntry) who() string {
 	return m.Agent
 }
 
-// text names the subject of the entry.
-func (m *timelineEntry) text() string {
+// Text names the subject of the entry.
+func (m *Entry) Text() string {
 	switch {
 	case m.Prompt != nil:
 		return m.Prompt.text()
@@ -299,7 +305,7 @@ func (m *timelineEntry) text() string {
 	return strings.TrimSpace(m.Tool + " " + m.What)
 }
 
-func (p *promptEntry) text() string {
+func (p *Prompt) text() string {
 	parts := []string{fmt.Sprintf("%d bytes", p.Bytes)}
 	for _, words := range [][2]string{{"wants ", joined(p.Intents)}, {"names ", strings.Join(p.Names, ", ")}} {
 		if words[1] != "" {
@@ -323,20 +329,20 @@ func joined[T ~string](list []T) string {
 	return strings.Join(words, ", ")
 }
 
-// detail is a line below an entry.
-type detail struct{ colour, text string }
+// Detail is a line below an entry.
+type Detail struct{ Colour, Text string }
 
 const (
 	faint  = "2"
 	yellow = "33"
 )
 
-// details lists the facts about an entry that its line does not show.
-func (m *timelineEntry) details() []detail {
-	var list []detail
+// Details lists the facts about an entry that its line does not show.
+func (m *Entry) Details() []Detail {
+	var list []Detail
 	add := func(colour, before, text string) {
 		if text != "" {
-			list = append(list, detail{colour, before + text})
+			list = append(list, Detail{colour, before + text})
 		}
 	}
 	add(faint, "enforcement is observe; the decision was ", string(m.Decision))
@@ -360,7 +366,7 @@ func (m *timelineEntry) details() []detail {
 
 // changes describes what a call changed that its text does not show: a command may
 // write anything.
-func (m *timelineEntry) changes() string {
+func (m *Entry) changes() string {
 	all := append(slices.Clone(m.Written), m.Deleted...)
 	if m.Outcome == engine.OutcomeDenied || len(all) == 1 && strings.HasSuffix(m.What, strings.TrimPrefix(all[0], ".")) {
 		return ""
@@ -383,3 +389,6 @@ func patternText(f engine.Finding) string {
 	}
 	return text
 }
+
+// Strong reports whether the line is about something unusual.
+func (d Detail) Strong() bool { return d.Colour == yellow }
