@@ -80,6 +80,7 @@ func confine(p *plan, features sandbox.Features) (*confinement, error) {
 		return nil, nil
 	}
 	c := &confinement{p: p, seen: map[string]bool{}}
+	removeLeftovers(p.policy.log.Dir)
 	switch missing := features.Missing(); {
 	case p.profile == profileStrict && len(missing) > 0:
 		return nil, errors.New("the strict profile cannot be enforced here, so nothing was started; the system lacks:\n  " +
@@ -95,6 +96,9 @@ func confine(p *plan, features sandbox.Features) (*confinement, error) {
 		err = errors.Join(c.network(), resident(p))
 	}
 	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	if err := c.remember(); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	// The hooks inside do not start it: their resident process starts nothing for a supervised client.
@@ -117,6 +121,11 @@ func (c *confinement) paths(f sandbox.Features) error {
 		c.plan.Read = append(append(c.plan.Read, realPath(filepath.Dir(cli.Program()))), c.programs()...)
 	}
 	c.plan.Hidden = append(c.expand(append(slices.Clone(s.Hidden), c.p.settings.Workspace.Denied...)), state)
+	for _, path := range s.Write { // caches cannot be created inside; those that stay empty are removed
+		if strings.HasPrefix(path, "~") && home != "/" {
+			c.makeBelow(home, c.full(path))
+		}
+	}
 	if err := c.makeFolders(s.AgentWrite[c.p.agent]); err != nil {
 		return err
 	}
@@ -358,9 +367,8 @@ func (c *confinement) close() error {
 	if c.outside != nil {
 		_ = c.outside.Close() // nobody is left inside
 	}
-	for _, dir := range slices.Backward(c.made) {
-		_ = os.Remove(dir) // it stays if something is in it
-	}
+	removeMade(c.made)
+	c.forget()
 	if c.temp == "" {
 		return nil
 	}

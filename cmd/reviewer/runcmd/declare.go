@@ -86,7 +86,7 @@ func (p *plan) scopeOf(list []string) (scope, beyond []string, err error) {
 // declare records what was declared in the log of a session of the run, once.
 func (o *observer) declare(f *followed) {
 	d := o.p.declared
-	if d == nil || f.declared || f.next == 1 { // its log has not begun
+	if d == nil || f.declared || f.next == 1 || !o.belongs(f) { // or its log has not begun
 		return
 	}
 	f.declared = true
@@ -107,4 +107,38 @@ func (o *observer) declare(f *followed) {
 		return
 	}
 	o.note("declared", o.p.mask("the goal, by "+d.who), run.Event{})
+}
+
+// belongs reports whether a session is one of this run. The stream of the command is not enough: everything inside can write to it. The
+// session must work in the folder of the run, and have begun during it, unless the command says that it continues this one.
+func (o *observer) belongs(f *followed) bool {
+	list, err := o.p.policy.log.Written(o.began.UnixMilli())
+	if err != nil {
+		return false // the log's own commands report damage
+	}
+	for _, one := range list {
+		if one.Key == f.key && o.ours(one.Key.Harness, one.Workspace) {
+			return f.first >= f.since || o.continues(f.key.Session)
+		}
+	}
+	return false
+}
+
+// continues reports whether the command continues a session: this one, or, if it names none, the last.
+func (o *observer) continues(session string) bool {
+	for i, word := range o.p.command {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "--continue", "-c", "--last":
+			return true
+		case "--resume", "-r", "resume":
+			if value == "" && i+1 < len(o.p.command) {
+				value = o.p.command[i+1]
+			}
+			if value == "" || strings.HasPrefix(value, "-") || o.p.mask(value) == session {
+				return true
+			}
+		}
+	}
+	return false
 }

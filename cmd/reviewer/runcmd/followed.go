@@ -9,6 +9,7 @@ import (
 // followed is a session of the run, as far as its log was read.
 type followed struct {
 	key   engine.SessionKey
+	first int64 // when its log began, in Unix milliseconds
 	next  int64 // number of the first record that was not read
 	since int64 // records from before belong to an earlier run
 
@@ -30,6 +31,9 @@ func (f *followed) read(log *audit.Store) {
 		}
 		if r.N < f.next {
 			continue
+		}
+		if r.N == 1 {
+			f.first = r.T
 		}
 		if f.next = r.N + 1; r.T >= f.since {
 			f.add(r)

@@ -55,8 +55,8 @@ func (c *confinement) git(dir string, args ...string) []byte {
 }
 
 // protectGit protects every place of a repository from which git runs code outside: what the settings name (isolation.protected
-// and isolation.made, below .git), the settings that git says it reads, the folder that it says has the hooks, and the files of the workspace
-// that a setting names.
+// and isolation.made, below .git), the settings that git says it reads, the folder that it says has the hooks, and the files of the
+// workspace that a setting names.
 func (c *confinement) protectGit(dir string) error {
 	s := c.p.settings.Isolation
 	for _, m := range s.Made {

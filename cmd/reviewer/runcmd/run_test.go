@@ -128,3 +128,23 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 }
+
+// A session that began before the run belongs to it only if the command says that it continues it.
+func TestContinues(t *testing.T) {
+	for line, want := range map[string]bool{
+		"claude -p fix":              false,
+		"claude --resume other fix":  false,
+		"claude --resume s1":         true,
+		"claude --resume=s1 -p fix":  true,
+		"claude -r":                  true,
+		"claude -c -p fix":           true,
+		"codex exec resume s1 fix":   true,
+		"codex exec resume other":    false,
+		"codex exec resume --last a": true,
+	} {
+		o := &observer{p: &plan{command: strings.Fields(line), policy: policy{mac: func(b []byte) string { return string(b) }}}}
+		if got := o.continues("s1"); got != want {
+			t.Errorf("%s: %t", line, got)
+		}
+	}
+}

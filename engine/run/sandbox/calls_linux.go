@@ -31,7 +31,8 @@ func refused() map[uintptr]string {
 
 // checked are the system calls that change how a process runs, with their names: for one of the run only.
 func checked() map[uintptr]string {
-	return map[uintptr]string{unix.SYS_SETPRIORITY: "setpriority", unix.SYS_IOPRIO_SET: "ioprio_set", unix.SYS_SCHED_SETAFFINITY: "sched_setaffinity",
+	return map[uintptr]string{unix.SYS_SETPRIORITY: "setpriority", unix.SYS_IOPRIO_SET: "ioprio_set",
+		unix.SYS_SCHED_SETAFFINITY:  "sched_setaffinity",
 		unix.SYS_SCHED_SETSCHEDULER: "sched_setscheduler", unix.SYS_SCHED_SETPARAM: "sched_setparam", unix.SYS_SCHED_SETATTR: "sched_setattr",
 		unix.SYS_MIGRATE_PAGES: "migrate_pages", unix.SYS_MOVE_PAGES: "move_pages"}
 }
@@ -53,6 +54,6 @@ type modeOf struct {
 }
 
 func setModes() []modeOf {
-	return append(setModesHere(), modeOf{unix.SYS_FCHMOD, 1, 0, true}, modeOf{unix.SYS_FCHMODAT, 2, 0, true}, modeOf{unix.SYS_FCHMODAT2, 2, 0, true},
-		modeOf{unix.SYS_MKNODAT, 2, 0, true}, modeOf{unix.SYS_OPENAT, 3, 2, false})
+	return append(setModesHere(), modeOf{unix.SYS_FCHMOD, 1, 0, true}, modeOf{unix.SYS_FCHMODAT, 2, 0, true},
+		modeOf{unix.SYS_FCHMODAT2, 2, 0, true}, modeOf{unix.SYS_MKNODAT, 2, 0, true}, modeOf{unix.SYS_OPENAT, 3, 2, false})
 }

@@ -125,11 +125,12 @@ func (w *watcher) connectPath(c *call, d Denial, socket int, raw []byte) verdict
 // answersHooks reports whether a file is the socket of the process that answers hooks.
 func (w *watcher) answersHooks(fd int) bool {
 	var is, want unix.Stat_t
-	return w.plan.Hooks != "" && unix.Fstat(fd, &is) == nil && unix.Stat(w.plan.Hooks, &want) == nil && is.Dev == want.Dev && is.Ino == want.Ino
+	return w.plan.Hooks != "" && unix.Fstat(fd, &is) == nil && unix.Stat(w.plan.Hooks, &want) == nil &&
+		is.Dev == want.Dev && is.Ino == want.Ino
 }
 
 // isClient reports whether a process runs the client of hooks. Nothing else in the run can change its memory, so what it
-// passed to the kernel stays as it was read here, and no folder that leads to an absolute path out of the run's own can be changed.
+// passed to the kernel stays as it was read here, and the run cannot change a folder that leads to the socket.
 func (w *watcher) isClient(pid uint32) bool {
 	var is unix.Stat_t
 	if unix.Stat(procOf(pid)+"/exe", &is) != nil {

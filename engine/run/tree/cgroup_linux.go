@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // group is one control group that was made for a run.
@@ -75,21 +77,41 @@ func (m mount) newGroup(name string) (*group, error) {
 	if parent == "" {
 		return nil, errors.New("this process has no group there")
 	}
-	left, _ := filepath.Glob(filepath.Join(parent, groupPrefix+"*")) // the pattern is right
-	for _, dir := range left {
-		if !alive(dir) {
-			_ = os.Remove(dir) // see above
-		}
+	for _, dir := range m.left() {
+		_ = os.Remove(dir) // see above
 	}
 	g := &group{dir: filepath.Join(parent, name), v2: m.v2}
 	return g, os.Mkdir(g.dir, 0o755)
 }
 
+// left lists the groups of runs whose supervisors were killed.
+func (m mount) left() []string {
+	parent := m.own()
+	if parent == "" {
+		return nil
+	}
+	groups, _ := filepath.Glob(filepath.Join(parent, groupPrefix+"*")) // the pattern is right
+	return slices.DeleteFunc(groups, alive)
+}
+
+// KillLeft kills the processes of runs whose supervisors were killed, as far as these had control groups.
+func KillLeft() {
+	for _, m := range mounts() {
+		for _, dir := range m.left() {
+			g := &group{dir: dir, v2: m.v2}
+			for _, pid := range g.pids() {
+				_ = unix.Kill(pid, unix.SIGKILL) // it may end now
+			}
+		}
+	}
+}
+
 // alive reports whether the process that made a group still runs.
 func alive(dir string) bool {
 	number, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), groupPrefix), "-")
-	_, err := os.Stat("/proc/" + number)
-	return err == nil
+	pid, err := strconv.Atoi(number)
+	s, runs := readStat(pid)
+	return err == nil && runs && !s.ended
 }
 
 func (g *group) write(file, value string) error {

@@ -123,8 +123,14 @@ func (t *Tree) living() map[int]stat {
 	for _, g := range t.groups {
 		roots = append(roots, g.pids()...)
 	}
+	orphans := t.adopted(all)
 	if t.ways.Track == Subreaper {
-		roots = append(roots, t.adopted(all)...)
+		roots = append(roots, orphans...)
+	}
+	for _, pid := range orphans { // a group does not list those that have ended
+		if all[pid].ended {
+			t.reap(all[pid])
+		}
 	}
 	found := below(all, roots)
 	delete(found, os.Getpid())
@@ -154,8 +160,18 @@ func (t *Tree) reap(s stat) {
 		return
 	}
 	var status unix.WaitStatus
-	_, _ = unix.Wait4(s.pid, &status, unix.WNOHANG, nil) // it has ended, and nothing else is to be known
+	var used unix.Rusage
+	if pid, err := unix.Wait4(s.pid, &status, unix.WNOHANG, &used); err != nil || pid != s.pid {
+		return
+	}
+	// The kernel's account of it, and of those that it waited for, is complete: what was measured before is part of it.
+	t.most.Written += max(used.Oublock*blockSize, t.seen[s.pid].written)
+	t.most.CPU += max(time.Duration(used.Utime.Nano()+used.Stime.Nano()), ticks(t.seen[s.pid].ticks))
+	delete(t.seen, s.pid)
 }
+
+// blockSize is the unit of what the kernel counts as written.
+const blockSize = 512
 
 // Processes lists the processes that run.
 func (t *Tree) Processes() []Process {

@@ -86,3 +86,6 @@ func (t *Tree) Kill(wait time.Duration) []Process {
 
 // Close does nothing here.
 func (t *Tree) Close() error { return nil }
+
+// KillLeft does nothing here: no groups are made.
+func KillLeft() {}
