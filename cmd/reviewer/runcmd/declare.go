@@ -127,6 +127,9 @@ func (o *observer) belongs(f *followed) bool {
 // continues reports whether the command continues a session: this one, or, if it names none, the last.
 func (o *observer) continues(session string) bool {
 	for i, word := range o.p.command {
+		if o.p.mask(word) == session {
+			return true
+		}
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
 		case "--continue", "-c", "--last":
