@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/agent-reviewer/reviewer/bundles/signing"
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // Addition is a key to add to a trust file, with its rights.
@@ -66,8 +67,8 @@ func (d *Document) Remove(name string) error {
 		}
 		role.Keys = slices.DeleteFunc(slices.Clone(role.Keys), func(k string) bool { return k == name })
 		if int64(len(role.Keys)) < role.Threshold {
-			return fmt.Errorf("without %s the role %s has %d keys and needs %d signatures; add another key to the role first", name, id,
-				len(role.Keys), role.Threshold)
+			return fmt.Errorf("without %s the role %s has %s and needs %s; add another key to the role first", name, id,
+				engine.Counted(len(role.Keys), "key", "keys"), engine.Counted(role.Threshold, "signature", "signatures"))
 		}
 		d.Roles[id] = role
 	}

@@ -78,7 +78,8 @@ func (c *StopCounts) with(o *StopCounts) *StopCounts {
 	if c == nil || o == nil {
 		return either(c, o)
 	}
-	return &StopCounts{c.Baseline + o.Baseline, c.Candidate + o.Candidate, c.AfterBaseline + o.AfterBaseline, c.AfterCandidate + o.AfterCandidate}
+	return &StopCounts{c.Baseline + o.Baseline, c.Candidate + o.Candidate, c.AfterBaseline + o.AfterBaseline,
+		c.AfterCandidate + o.AfterCandidate}
 }
 
 // with returns the sum of two counts; nil: none.

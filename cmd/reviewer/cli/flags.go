@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -79,7 +81,7 @@ type oneValue struct {
 
 func (v *oneValue) Set(text string) error {
 	if v.given && text != v.before {
-		return Usage("--%s takes one value, and is given twice: %s and %s", v.name, v.before, text)
+		return Usage("--%s takes one value, and has two: %s and %s", v.name, v.before, text)
 	}
 	v.given, v.before = true, text
 	return v.Value.Set(text)
@@ -90,8 +92,8 @@ func OneValueEach(cmd *cobra.Command) {
 	once := func(f *pflag.Flag) {
 		switch f.Value.Type() {
 		case "string", "int", "int64", "float64", "duration":
-			_, several := f.Value.(*policyRef)
-			if _, wrapped := f.Value.(*oneValue); !several && !wrapped {
+			// Other types say themselves what a second value means, and are found by their type.
+			if own := reflect.TypeOf(f.Value).Elem().PkgPath(); strings.HasSuffix(own, "/spf13/pflag") {
 				f.Value = &oneValue{Value: f.Value, name: f.Name}
 			}
 		}

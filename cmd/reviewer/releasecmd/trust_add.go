@@ -111,7 +111,7 @@ func trustRemoveCommand(a *cli.App) *cobra.Command {
 		Long: "NAME is the name of a key in the trust file (`reviewer policy trust show`). A role that has fewer keys than must\n" +
 			"sign is an error: lower its threshold in the text, or add a key first and name that draft with --from.",
 		Example: "  reviewer policy trust remove bob -o trust-3.yaml\n" +
-			"  reviewer policy trust add carol.pub --role release -o trust-3.yaml && reviewer policy trust remove bob --from trust-3.yaml -o trust-3.yaml",
+			"  reviewer policy trust remove bob --from trust-3.yaml -o trust-3.yaml",
 		Args: cli.AtLeast(cli.Argument{Name: "NAME", What: "the name of a key; `reviewer policy trust show` lists them"}),
 		RunE: func(_ *cobra.Command, names []string) error {
 			if err := t.out.Known(); err != nil {

@@ -164,7 +164,8 @@ func merged(parts []impact.Document, sum summing) (impact.Document, []*simulate.
 		m, err := mergedRow(parts, sum, func(d impact.Document) *simulate.Impact { return d.Impact })
 		return impact.Document{Impact: m}, []*simulate.Impact{m}, err
 	}
-	sweep := &simulate.Sweep{V: simulate.ImpactVersion, Version: simulate.ImpactVersion, Key: parts[0].Sweep.Key, Skipped: parts[0].Sweep.Skipped}
+	sweep := &simulate.Sweep{V: simulate.ImpactVersion, Version: simulate.ImpactVersion, Key: parts[0].Sweep.Key,
+		Skipped: parts[0].Sweep.Skipped}
 	var sums []*simulate.Impact
 	for i, row := range parts[0].Sweep.Rows {
 		m, err := mergedRow(parts, sum, func(d impact.Document) *simulate.Impact {

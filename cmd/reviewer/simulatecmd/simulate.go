@@ -109,7 +109,8 @@ func Command(a *cli.App) *cobra.Command {
 func (s *simulation) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	cli.PolicyVar(f, &s.baseline, "baseline", active.RefRecorded, "`REF` of the policy to compare with (for a sweep: the candidate, unchanged)")
+	cli.PolicyVar(f, &s.baseline, "baseline", active.RefRecorded,
+		"`REF` of the policy to compare with (for a sweep: the candidate, unchanged)")
 	cli.PolicyVar(f, &s.candidate, "candidate", active.RefActive, "`REF` of the policy to try")
 	f.StringVar(&s.sweep, "sweep", "", "try the candidate with each value of a numeric setting: `KEY=FROM:TO:STEP`")
 	f.StringVar(&s.grants, "grants", "", "instead of comparing, report how many of the agent's own questions the candidate would grant "+

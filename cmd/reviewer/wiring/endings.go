@@ -25,7 +25,7 @@ type Ending struct {
 	Days      int    // until it ends, rounded up; 0: it is over
 	Owner     string
 	Reason    string
-	Loosens   bool // its end lets through what it held up; otherwise its end holds up what it let through, or neither
+	Loosens   bool // its end allows what it held up; otherwise its end holds up what it allowed, or neither
 }
 
 // String describes it, with what to do.
@@ -37,11 +37,12 @@ func (e Ending) String() string {
 	if e.Over {
 		return fmt.Sprintf("%s expired on %s and no longer applies%s; remove it, or set a later date", e.What, e.At, by)
 	}
-	then := "then what it lets through is held up again"
+	then := "then what it allows is held up again"
 	if e.Loosens {
 		then = "then what it holds up passes"
 	}
-	return fmt.Sprintf("%s expires on %s, in %s%s: %s; set a later date if it must stay", e.What, e.At, engine.Counted(int64(e.Days), "day", "days"), by, then)
+	return fmt.Sprintf("%s expires on %s, in %s%s: %s; set a later date if it must stay", e.What, e.At,
+		engine.Counted(int64(e.Days), "day", "days"), by, then)
 }
 
 // Endings lists the rules and exceptions of a policy that have ended, or will within [SoonDays].
