@@ -235,7 +235,7 @@ func walls() []wall {
 			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/signed", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "engine/incident", "github.com/spf13/cobra", "cmd/reviewer/timeline"},
 			"what happened in a session is in its records: no policy is at hand that could judge it again"},
 		{"cmd/reviewer/runcmd", []string{
-			"engine/settings", "cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/cli", "cmd/reviewer/notifycmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/signed", "cmd/reviewer/snapshots", "cmd/reviewer/term", "engine", "engine/audit", "engine/checkpoint", "engine/classify", "engine/harness", "engine/run", "engine/run/proxy", "engine/run/render", "engine/run/sandbox", "engine/run/tree", "engine/serve/client", "engine/transcript", "bundles",
+			"engine/settings", "cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/cli", "cmd/reviewer/notifycmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/signed", "cmd/reviewer/snapshots", "cmd/reviewer/term", "engine", "engine/audit", "engine/checkpoint", "engine/classify", "engine/harness", "engine/run", "engine/run/proxy", "engine/run/render", "engine/run/sandbox", "engine/run/tree", "engine/serve/client", "engine/serve/wire", "engine/transcript", "bundles",
 			"github.com/spf13/cobra", "golang.org/x/term"},
 			"a run is held by engine/run and reviewed by hooks: here the two are compared, and no call is decided"},
 		{"cmd/reviewer/webpage", nil,

@@ -20,8 +20,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/run"
 	"github.com/agent-reviewer/reviewer/engine/run/proxy"
 	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
-	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/agent-reviewer/reviewer/engine/serve/client"
+	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
 
 // The profiles of isolation, mildest first.
@@ -142,7 +142,7 @@ func (c *confinement) paths(f sandbox.Features) error {
 		return fmt.Errorf("the state directory %s is in %s, where the run may write; set --home to another one", state, at)
 	}
 	c.plan.UnixPaths = []string{c.p.dir, c.temp}
-	c.plan.Hooks = serve.Socket(state)
+	c.plan.Hooks = filepath.Join(state, wire.RunDir, wire.SocketName)
 	c.plan.Proof = client.Proof(c.p.policy.log.Dir)
 	if err := errors.Join(c.ownSettings(), c.program()); err != nil || !f.Namespaces || !strict {
 		return err

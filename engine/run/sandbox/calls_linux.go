@@ -29,7 +29,7 @@ func refused() map[uintptr]string {
 	return calls
 }
 
-// checked are the system calls that change how a process runs, with their names: for one of the run only.
+// checked names the system calls that change how a process runs, with their names: for one of the run only.
 func checked() map[uintptr]string {
 	return map[uintptr]string{unix.SYS_SETPRIORITY: "setpriority", unix.SYS_IOPRIO_SET: "ioprio_set",
 		unix.SYS_SCHED_SETAFFINITY:  "sched_setaffinity",
