@@ -21,9 +21,9 @@ import (
 var tamperingCommands = []string{
 	"allow", "approvals approve", "approvals code", "approvals deny", "approvals watch", "checkpoint expire", "checkpoint gc",
 	"checkpoint restore", "checkpoint take", "hook", "incident close", "install", "notify deliver", "notify test", "policy accept", "policy activate",
-	"policy history restore", "policy rollback", "policy sign", "policy trust accept", "policy trust add", "policy trust restore",
-	"policy trust rotate", "policy trust sign", "run-helper", "serve", "session abort", "session mine", "session resume",
-	"session rollback", "session scope", "uninstall",
+	"policy history restore", "policy rollback", "policy sign", "policy trust accept", "policy trust add", "policy trust remove",
+	"policy trust restore", "policy trust rotate", "policy trust sign", "run-helper", "serve", "session abort", "session mine", "session resume",
+	"session rollback", "session scope", "ui", "uninstall",
 }
 
 // toClass says what to do about a command without a row.

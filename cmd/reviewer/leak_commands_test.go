@@ -88,6 +88,7 @@ func reports() map[string][]string {
 		"policy sign":                      {"policy sign TEXT --signing-key TEXT", "policy sign INPUTS --signing-key env:TEXT", "policy sign INPUTS --signing-key exec:TEXT --verification-key TEXT"},
 		"policy status":                    {"policy status", "policy status -f json"},
 		"policy trust add":                 {"policy trust add TEXT --role TEXT --init", "policy trust add INPUTS --role root --init"},
+		"policy trust remove":              {"policy trust remove TEXT", "policy trust remove TEXT --from INPUTS"},
 		"policy trust rotate":              {"policy trust rotate TEXT --init", "policy trust rotate INPUTS --init"},
 		"policy trust show":                {"policy trust show", "policy trust show -f json"},
 		"policy trust sign":                {"policy trust sign TEXT --signing-key TEXT", "policy trust sign INPUTS --signing-key INPUTS"},
