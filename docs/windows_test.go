@@ -23,7 +23,12 @@ func TestWineList(t *testing.T) {
 	for _, p := range paths {
 		missing[strings.TrimSuffix(filepath.Base(p), ".txtar")] = true
 	}
-	all, run := len(missing), 0
+	all, run, confined := len(missing), 0, 0
+	for name := range missing {
+		if name == "run" || strings.HasPrefix(name, "run-") { // reviewer run is for Linux
+			confined++
+		}
+	}
 	for line := range strings.Lines(string(list)) {
 		if strings.HasPrefix(line, "#") {
 			continue
@@ -45,8 +50,8 @@ func TestWineList(t *testing.T) {
 			inDocs(t, "`"+words[1]+"`")
 		}
 	}
-	if run*100 < all*75 {
-		t.Errorf("%d of %d scripts run there, want at least 75 %%", run, all)
+	if run*100 < (all-confined)*75 {
+		t.Errorf("%d of %d scripts run there, and %d are about reviewer run; want at least 75 %% of the others", run, all, confined)
 	}
 	inDocs(t, fmt.Sprintf("(%d of %d)", run, all))
 	for name := range missing {
