@@ -65,3 +65,7 @@ type Process struct {
 	Pid     int    `json:"pid"`
 	Command string `json:"command"` // the name that the kernel has
 }
+
+// ID identifies a process, whatever becomes of its number: its number, and when it was started in ticks after the start of
+// the system. The zero ID is that of no process.
+type ID struct{ Pid, Started int64 }

@@ -24,10 +24,6 @@ func Parent(pid int) int {
 	return s.parent
 }
 
-// ID identifies a process, whatever becomes of its number: its number, and when it was started in ticks after the start of
-// the system. The zero ID is that of no process.
-type ID struct{ Pid, Started int64 }
-
 // Identify returns the ID of a process that runs.
 func Identify(pid int) ID {
 	if s, ok := readStat(pid); ok && !s.ended {
