@@ -78,7 +78,9 @@ func TestLateReview(t *testing.T) {
 	next := make(chan struct{})
 	go func() {
 		defer close(next)
-		_, _ = r.Handle(context.Background(), event(engine.PhasePost, "one"))
+		if _, err := r.Handle(context.Background(), event(engine.PhasePost, "one")); err != nil {
+			t.Error(err)
+		}
 	}()
 	select {
 	case <-next:
@@ -110,6 +112,12 @@ func (l *lockingLog) Update(ctx context.Context, p *review.Policy, key engine.Se
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.memoryLog.Update(ctx, p, key, fn)
+}
+
+func (l *lockingLog) Workspace(key engine.SessionKey) (string, int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.memoryLog.Workspace(key)
 }
 
 // TestAnotherProcessReviews: if the process that answered is gone, whoever comes next makes the
