@@ -150,7 +150,7 @@ func (RuleLevel) Vocabulary(key string) []string {
 }
 
 // Severities lists the severities of rules, mildest first.
-func Severities() []string { return []string{"low", "medium", "high", "critical"} }
+func Severities() []string { return engine.Severities() }
 
 // Enforcements lists the enforcement modes of a rule, mildest first.
 func Enforcements() []string { return []string{"observe", "warn", "enforce"} }

@@ -43,6 +43,9 @@ func Harms() []string {
 		HarmClosed, HarmGuard}
 }
 
+// Severities lists the severities of rules, the mildest first.
+func Severities() []string { return []string{"low", "medium", "high", "critical"} }
+
 // What a rule may name instead of a harm, and what a session counts as one.
 const (
 	HarmNone   = "none"   // of a rule about the course of the session: the call itself does no harm that this rule knows of

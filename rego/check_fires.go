@@ -167,7 +167,7 @@ func (c *checker) finding(r *ast.Rule, layer string, rows map[string]row, s Rule
 		p.Suggestion, p.About = nearestOf(id, idsOf(rows, layer)), id
 	}
 	c.vocabulary(o, "decision", engine.Verdicts())
-	c.vocabulary(o, "severity", []string{"low", "medium", "high", "critical"})
+	c.vocabulary(o, "severity", engine.Severities())
 	c.sameID(r, id)
 }
 

@@ -105,10 +105,15 @@ func statements(modules map[string]string, same func(name string) bool) (map[str
 
 func addStatements(m *ast.Module, pathsOnly bool, all map[string][]statement) {
 	pkg := m.Package.Path.String()
+	named := func(path string) {
+		if all[path] == nil {
+			all[path] = []statement{} // it is there, and lacks nothing
+		}
+	}
 	for _, r := range m.Rules {
 		path := pkg + "." + r.Head.Ref().GroundPrefix().String()
 		if pathsOnly {
-			all[path] = append([]statement{}, all[path]...) // there, if empty
+			named(path)
 			continue
 		}
 		bare := r.Copy()
@@ -121,9 +126,11 @@ func addStatements(m *ast.Module, pathsOnly bool, all map[string][]statement) {
 			others = append(others, a)
 		}
 	}
-	if lead := metadataOf(others); lead != "" && pathsOnly {
-		all[pkg] = append([]statement{}, all[pkg]...)
-	} else if lead != "" {
+	switch lead := metadataOf(others); {
+	case lead == "":
+	case pathsOnly:
+		named(pkg)
+	default:
 		all[pkg] = append(all[pkg], statement{lead, m.Package.String(), nil})
 	}
 }

@@ -207,6 +207,11 @@ func (a attempts) readRace() error {
 // swap lets a folder and a link to a target change places, over and over.
 func (a attempts) swap(name, target string) (stop func()) {
 	fail(errors.Join(os.Mkdir(name, 0o755), os.Symlink(target, name+".link")))
+	return exchange(name, name+".link")
+}
+
+// exchange lets two names change places, over and over.
+func exchange(one, other string) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		for {
@@ -214,7 +219,7 @@ func (a attempts) swap(name, target string) (stop func()) {
 			case <-done:
 				return
 			default:
-				fail(unix.Renameat2(unix.AT_FDCWD, name, unix.AT_FDCWD, name+".link", unix.RENAME_EXCHANGE))
+				fail(unix.Renameat2(unix.AT_FDCWD, one, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE))
 			}
 		}
 	}()

@@ -85,18 +85,7 @@ func (a attempts) socketRace(outside string) error {
 	fail(err)
 	defer inside.Close()
 	fail(errors.Join(os.Symlink("inside.sock", "swap.sock"), os.Symlink(outside, "swap2.sock")))
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		for {
-			select {
-			case <-done:
-				return
-			default:
-				fail(unix.Renameat2(unix.AT_FDCWD, "swap.sock", unix.AT_FDCWD, "swap2.sock", unix.RENAME_EXCHANGE))
-			}
-		}
-	}()
+	defer exchange("swap.sock", "swap2.sock")()
 	for range races / 20 {
 		_ = connect("swap.sock")
 	}

@@ -7,12 +7,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// levels lists severities, mildest first.
-func levels() []string { return []string{"low", "medium", "high", "critical"} }
-
 // worse returns the more severe of two levels; an unknown one counts as none.
 func worse(a, b string) string {
-	if slices.Index(levels(), b) > slices.Index(levels(), a) {
+	if slices.Index(engine.Severities(), b) > slices.Index(engine.Severities(), a) {
 		return b
 	}
 	return a
@@ -22,7 +19,7 @@ func worse(a, b string) string {
 // as high, since it stopped a session.
 func severity(worst map[string]string, c Cause) string {
 	level := worse(worst[c.Issue], c.Level)
-	if slices.Contains(levels(), level) {
+	if slices.Contains(engine.Severities(), level) {
 		return level
 	}
 	return "high"

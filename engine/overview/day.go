@@ -93,19 +93,8 @@ func (x *Index) Find(id string) *Event {
 }
 
 func (e *Event) tally() Tally {
-	t := Tally{Calls: 1}
-	switch e.Answer {
-	case engine.Allow:
-		t.Allowed = 1
-	case engine.Warn:
-		t.Warned = 1
-	case engine.Modify:
-		t.Modified = 1
-	case engine.Ask:
-		t.Asked = 1
-	default:
-		t.Denied = 1
-	}
+	var t Tally
+	t.call(e.Answer)
 	if e.Point != "" {
 		t.Saved = 1
 	}
@@ -176,7 +165,7 @@ func rank(holds bool) int {
 }
 
 // severity orders the words of rules, the worst first; others come last.
-func severity(word string) int { return place([]string{"critical", "high", "medium", "low"}, word) }
+func severity(word string) int { return -slices.Index(engine.Severities(), word) }
 
 // harm orders harms as engine.Harms does; calls without one come last.
 func harm(word string) int { return place(engine.Harms(), word) }

@@ -26,6 +26,23 @@ type Tally struct {
 	Prompts  int64
 }
 
+// call counts a call by its answer.
+func (t *Tally) call(effect engine.Verdict) {
+	t.Calls++
+	switch effect {
+	case engine.Allow:
+		t.Allowed++
+	case engine.Warn:
+		t.Warned++
+	case engine.Modify:
+		t.Modified++
+	case engine.Ask:
+		t.Asked++
+	default:
+		t.Denied++
+	}
+}
+
 // Plus adds another tally.
 func (t *Tally) Plus(o Tally) {
 	t.Calls += o.Calls

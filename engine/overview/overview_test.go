@@ -43,7 +43,7 @@ func story() []*engine.Record {
 	saved := call("d", "rm b", engine.Allow)
 	saved.Decision.Obligations = []string{engine.ObligationSave}
 	list := made(
-		&engine.Record{Kind: engine.KindOpen, Open: &engine.Open{Workspace: "/work/shop"}},
+		&engine.Record{Kind: engine.KindOpen, Open: &engine.Open{Workspace: "/srv/shop"}},
 		&engine.Record{Kind: engine.KindPrompt},
 		call("a", "ls", engine.Allow),
 		call("b", "rm a", engine.Block, loss),
@@ -65,7 +65,7 @@ func TestCounts(t *testing.T) {
 		t.Errorf("the session has %+v; want %+v", got, want)
 	}
 	d := x.Day(100*hour, 0, 10)
-	if d.Tally != want || d.Sessions != 1 || len(d.Agents) != 1 || d.Projects[0].Name != "/work/shop" || d.Quiet() {
+	if d.Tally != want || d.Sessions != 1 || len(d.Agents) != 1 || d.Projects[0].Name != "/srv/shop" || d.Quiet() {
 		t.Errorf("the day is %+v", d)
 	}
 	if early := x.Day(0, 100*hour, 10); early.Calls != 0 || !early.Quiet() || len(early.Notable) != 0 {

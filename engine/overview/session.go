@@ -90,19 +90,7 @@ func (s *Session) call(r *engine.Record) {
 		return
 	}
 	t, effect := s.tally(r.T), engine.AnswerOf(r).Effect
-	t.Calls++
-	switch effect {
-	case engine.Allow:
-		t.Allowed++
-	case engine.Warn:
-		t.Warned++
-	case engine.Modify:
-		t.Modified++
-	case engine.Ask:
-		t.Asked++
-	default:
-		t.Denied++
-	}
+	t.call(effect)
 	d := r.Decision
 	stricter := d != nil && d.Decision.Strictness() > d.Enforced.Strictness()
 	if stricter {

@@ -9,37 +9,28 @@ import (
 
 // people counts what the people of a session meet: questions, stops, and what comes after a stop.
 type people struct {
-	stopped   [2]bool            // by the baseline, by the candidate
-	asked     [2]map[string]bool // by the same: calls
-	stops     StopCounts
-	questions QuestionCounts
-	modes     map[string]*Group
-	days      map[string]*Group
+	sides [2]meets // the baseline's, the candidate's
+	modes map[string]*Group
+	days  map[string]*Group
+}
+
+// meets is what one side asks of them.
+type meets struct {
+	stopped          bool
+	stops, after     int64
+	asked            map[string]bool // calls
+	questions, again int64
 }
 
 func newPeople() people {
-	return people{asked: [2]map[string]bool{{}, {}}, modes: map[string]*Group{}, days: map[string]*Group{}}
+	return people{sides: [2]meets{{asked: map[string]bool{}}, {asked: map[string]bool{}}},
+		modes: map[string]*Group{}, days: map[string]*Group{}}
 }
 
 // count counts a decision about a call or an event.
 func (p *people) count(s Step, mode string, base, now sideAnswer) {
 	for i, side := range []sideAnswer{base, now} {
-		if p.stopped[i] && (s.Phase == engine.PhasePre || s.Phase == engine.PhasePrompt) {
-			*[]*int64{&p.stops.AfterBaseline, &p.stops.AfterCandidate}[i]++
-		}
-		if !p.stopped[i] && slices.ContainsFunc(side.duties(), func(d dutyKey) bool { return d.what == engine.DoesStop }) {
-			p.stopped[i] = true
-			*[]*int64{&p.stops.Baseline, &p.stops.Candidate}[i]++
-		}
-		if s.Phase != engine.PhasePre || side.verdict != engine.Ask {
-			continue
-		}
-		*[]*int64{&p.questions.Baseline, &p.questions.Candidate}[i]++
-		call := s.Tool + "\x00" + s.Resource
-		if p.asked[i][call] {
-			*[]*int64{&p.questions.RepeatedBaseline, &p.questions.RepeatedCandidate}[i]++
-		}
-		p.asked[i][call] = true
+		p.sides[i].count(s, side)
 	}
 	if s.Phase != engine.PhasePre {
 		return
@@ -56,19 +47,39 @@ func (p *people) count(s Step, mode string, base, now sideAnswer) {
 	}
 }
 
+func (m *meets) count(s Step, answer sideAnswer) {
+	if m.stopped && (s.Phase == engine.PhasePre || s.Phase == engine.PhasePrompt) {
+		m.after++
+	}
+	if !m.stopped && slices.ContainsFunc(answer.duties(), func(d dutyKey) bool { return d.what == engine.DoesStop }) {
+		m.stopped = true
+		m.stops++
+	}
+	if s.Phase != engine.PhasePre || answer.verdict != engine.Ask {
+		return
+	}
+	m.questions++
+	call := s.Tool + "\x00" + s.Resource
+	if m.asked[call] {
+		m.again++
+	}
+	m.asked[call] = true
+}
+
 // record reads that a person has resumed the session.
 func (p *people) record(rec *engine.Record) {
 	if rec.Kind == engine.KindControl && rec.Control != nil && rec.Control.Do == engine.ControlResume {
-		p.stopped = [2]bool{}
+		p.sides[0].stopped, p.sides[1].stopped = false, false
 	}
 }
 
 func (p *people) sum(m *Impact) {
-	if p.stops != (StopCounts{}) {
-		m.Stops = &p.stops
+	a, b := &p.sides[0], &p.sides[1]
+	if stops := (StopCounts{a.stops, b.stops, a.after, b.after}); stops != (StopCounts{}) {
+		m.Stops = &stops
 	}
-	if p.questions != (QuestionCounts{}) {
-		m.Questions = &p.questions
+	if questions := (QuestionCounts{a.questions, b.questions, a.again, b.again}); questions != (QuestionCounts{}) {
+		m.Questions = &questions
 	}
 	m.Modes, m.Days = sorted(p.modes, Group.compare), sorted(p.days, Group.compare)
 }

@@ -131,6 +131,12 @@ _has_word(word, own, _) if {
 	_same_word(other, word)
 }
 
+_has_word(word, _, letters) if {
+	some name in object.get(data.reviewer.goals.short, word, [word])
+	regex.match(`^-[A-Za-z]+$`, name)
+	every letter in split(trim_left(name, "-"), "") { letter in letters }
+}
+
 # The same word, or two names of one program or option (goals.same_words).
 _same_word(a, b) if a == b
 
@@ -138,12 +144,6 @@ _same_word(a, b) if {
 	some names in data.reviewer.goals.same_words
 	a in names
 	b in names
-}
-
-_has_word(word, _, letters) if {
-	some name in object.get(data.reviewer.goals.short, word, [word])
-	regex.match(`^-[A-Za-z]+$`, name)
-	every letter in split(trim_left(name, "-"), "") { letter in letters }
 }
 
 _letters(name) := split(trim_left(name, "-"), "") if {

@@ -171,15 +171,6 @@ _excepted(row) if {
 # A rule ends at its moment.
 _excepted(row) if row.expires <= input.time.ms
 
-# An exception whose end cannot be read has ended.
-_current(e) if not "expires_at" in object.keys(e)
-
-_current(e) if input.time.ms < time.parse_rfc3339_ns(_moment(e.expires_at)) / 1000000
-
-_moment(text) := concat("", [text, "T00:00:00Z"]) if {
-	count(text) == 10
-} else := text
-
 # Settings disable it in one workspace, for rules that the user may make exceptions to.
 _excepted(row) if {
 	"user" in row.overridable
@@ -191,3 +182,12 @@ _excepted(row) if {
 _within(path, place) if path == place
 
 _within(path, place) if startswith(path, concat("", [trim_suffix(place, "/"), "/"]))
+
+# An exception whose end cannot be read has ended.
+_current(e) if not "expires_at" in object.keys(e)
+
+_current(e) if input.time.ms < time.parse_rfc3339_ns(_moment(e.expires_at)) / 1000000
+
+_moment(text) := concat("", [text, "T00:00:00Z"]) if {
+	count(text) == 10
+} else := text

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
@@ -38,6 +39,11 @@ func hidden(m *simulate.Impact) *simulate.Impact {
 			files.Steps[i].Resource = ""
 		}
 		own.Files = &files
+	}
+	own.Sources.Troubles = slices.Clone(m.Sources.Troubles)
+	for i, t := range own.Sources.Troubles {
+		file := fmt.Sprintf("file %d", i+1)
+		own.Sources.Troubles[i].Path, own.Sources.Troubles[i].Why = file, strings.ReplaceAll(t.Why, t.Path, file)
 	}
 	own.Selection.Workspaces = nil
 	for i := range m.Selection.Workspaces {

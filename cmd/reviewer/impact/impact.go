@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
@@ -62,6 +63,14 @@ func WriteSweep(w io.Writer, name string, s *simulate.Sweep, o Options) error {
 	f, err := formats().Find("format", name)
 	if err != nil {
 		return err
+	}
+	if !o.Show && published(name) {
+		own := *s
+		own.Rows = slices.Clone(s.Rows)
+		for i, row := range s.Rows {
+			own.Rows[i].Impact = hidden(row.Impact)
+		}
+		s = &own
 	}
 	return term.Whole(w, func(b *bytes.Buffer) error { return f.sweep(b, s, o) })
 }

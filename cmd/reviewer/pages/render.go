@@ -64,7 +64,7 @@ func parsed(zone *time.Location) (*template.Template, error) {
 		"groups": func(title, column string, list []overview.Group) groupTable {
 			return groupTable{title, column, list, column == "Harm"}
 		},
-		"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // a constant of this package
+		"style": func() template.CSS { return template.CSS(style) }, // a constant of this package
 		"policy": func() string {
 			return "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + StyleSource()
 		},
@@ -93,7 +93,7 @@ func (s shower) time(ms int64, class, layout string) template.HTML {
 		return ""
 	}
 	at := s.at(ms)
-	return template.HTML(fmt.Sprintf(`<time%s datetime="%s" title="%s">%s</time>`, //nolint:gosec // made of a number
+	return template.HTML(fmt.Sprintf(`<time%s datetime="%s" title="%s">%s</time>`, // made of a number
 		class, at.UTC().Format(time.RFC3339), at.Format("2006-01-02 15:04:05 -0700"), at.Format(layout)))
 }
 
@@ -107,7 +107,7 @@ func text(value any) template.HTML {
 		}
 		fmt.Fprintf(&b, `<mark title="%s">%s</mark>`, template.HTMLEscapeString(run.Marked), template.HTMLEscapeString(run.Text))
 	}
-	return template.HTML(b.String()) //nolint:gosec // each part was escaped
+	return template.HTML(b.String()) // each part was escaped
 }
 
 // place shows the end of a path, and all of it as a title.
@@ -117,7 +117,7 @@ func place(path string) template.HTML {
 	}
 	parts := strings.Split(strings.TrimRight(path, "/"), "/")
 	end := strings.Join(parts[max(0, len(parts)-2):], "/")
-	whole := template.HTML(template.HTMLEscapeString(webpage.Visible(path))) //nolint:gosec // it was escaped
+	whole := template.HTML(template.HTMLEscapeString(webpage.Visible(path))) // it was escaped
 	return `<span title="` + whole + `">` + text(end) + `</span>`
 }
 

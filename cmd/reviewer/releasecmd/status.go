@@ -83,6 +83,7 @@ func (d *StatusDocument) wrong(err error) {
 	}
 }
 
+// StatusOf examines what is active on this machine at a time, in Unix milliseconds.
 func StatusOf(ctx context.Context, store *audit.Store, now int64) *StatusDocument {
 	doc := &StatusDocument{Layers: []LayerStatus{}, Problems: []string{}}
 	believed, state := TrustOf(store, now)

@@ -214,15 +214,20 @@ func (c *confinement) repositories() ([]string, error) {
 // gitWait is how long git may take to tell what it reads.
 const gitWait = 10 * time.Second
 
-// git asks git, as it works outside, about a folder. It runs nothing that a repository names: neither command has hooks.
-func (c *confinement) git(dir string, args ...string) []byte {
+// git asks git, as it works outside, about a folder. It runs nothing that a repository names: neither command has hooks. Where git
+// is missing, or refuses the folder, it runs nothing from there either, and what the settings name is protected in any case; one
+// that does not answer could still know of more.
+func (c *confinement) git(dir string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitWait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = dir
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
-	out, _ := cmd.Output() // without git, nothing is run either; what the settings name is protected in any case
-	return out
+	out, _ := cmd.Output()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("git %s in %s did not answer within %s, so the places from which it runs code are unknown", args[0], dir, gitWait)
+	}
+	return out, nil
 }
 
 // protectGit protects every place of a repository from which git runs code outside: what the settings name (isolation.protected
@@ -251,7 +256,11 @@ func (c *confinement) protectGit(dir string) error {
 			return err
 		}
 	}
-	if hooks := strings.TrimSuffix(string(c.git(dir, "rev-parse", "--git-path", "hooks")), "\n"); hooks != "" {
+	told, err := c.git(dir, "rev-parse", "--git-path", "hooks")
+	if err != nil {
+		return err
+	}
+	if hooks := strings.TrimSuffix(string(told), "\n"); hooks != "" {
 		if !filepath.IsAbs(hooks) {
 			hooks = filepath.Join(dir, hooks)
 		}
@@ -277,7 +286,11 @@ func (c *confinement) protectLinked(dir string) error {
 
 // protectSettings protects the files that git reads settings from, with those that they include, and the files that a setting names.
 func (c *confinement) protectSettings(dir string) error {
-	fields := bytes.Split(c.git(dir, "config", "--list", "--show-origin", "-z", "--includes"), []byte{0})
+	listed, err := c.git(dir, "config", "--list", "--show-origin", "-z", "--includes")
+	if err != nil {
+		return err
+	}
+	fields := bytes.Split(listed, []byte{0})
 	for i := 0; i+1 < len(fields); i += 2 {
 		origin, isFile := strings.CutPrefix(string(fields[i]), "file:")
 		if !isFile {
@@ -338,8 +351,12 @@ func (c *confinement) worktree() {
 	if isFolder(filepath.Join(c.p.dir, ".git")) {
 		return
 	}
-	own := strings.TrimSuffix(string(c.git(c.p.dir, "rev-parse", "--absolute-git-dir")), "\n")
-	common := strings.TrimSuffix(string(c.git(c.p.dir, "rev-parse", "--path-format=absolute", "--git-common-dir")), "\n")
+	ownDir, err := c.git(c.p.dir, "rev-parse", "--absolute-git-dir")
+	commonDir, err2 := c.git(c.p.dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil || err2 != nil {
+		return // then the repository stays out of reach
+	}
+	own, common := strings.TrimSuffix(string(ownDir), "\n"), strings.TrimSuffix(string(commonDir), "\n")
 	if common == "" || own == "" || inside(own, c.p.dir) || !inside(own, filepath.Join(common, "worktrees")) ||
 		strings.TrimSpace(readText(filepath.Join(own, "gitdir"))) != filepath.Join(c.p.dir, ".git") {
 		return // the repository does not say that this is one of its worktrees

@@ -187,7 +187,7 @@ func (b *book) page(ctx context.Context, name string, q url.Values) (pages.Page,
 	if m := recordName().FindStringSubmatch(name); m != nil {
 		return b.record(ctx, m[1], b.live)
 	}
-	return nil, notFound{"There is no such page."}
+	return nil, notFound{"No page has this address."}
 }
 
 // frame is what all pages have. here is the address of the page that is marked in the navigation.

@@ -40,7 +40,7 @@ func write(t *testing.T, b *book, session string, records ...*engine.Record) {
 	key := engine.SessionKey{Harness: "claude-code", Session: session}
 	err := b.log.Update(t.Context(), key, func(tail history.Tail) error {
 		if tail.History.Empty() {
-			open := &engine.Record{Kind: engine.KindOpen, Open: &engine.Open{Workspace: "/work/shop"}}
+			open := &engine.Record{Kind: engine.KindOpen, Open: &engine.Open{Workspace: "/srv/shop"}}
 			records = append([]*engine.Record{open}, records...)
 		}
 		for _, r := range records {
@@ -60,7 +60,7 @@ func write(t *testing.T, b *book, session string, records ...*engine.Record) {
 }
 
 func call(id, what string, effect engine.Verdict) *engine.Record {
-	return &engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Call: id, Event: &engine.EventFacts{Tool: "Bash", CWD: "/work/shop"},
+	return &engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Call: id, Event: &engine.EventFacts{Tool: "Bash", CWD: "/srv/shop"},
 		Action: &engine.Action{Name: "code.exec", Resource: what}, Answer: &engine.AnswerFacts{Effect: effect, Mode: engine.ModeEnforced},
 		Decision: &engine.Decision{Decision: effect, Enforced: effect, Reason: "because",
 			Rules: []engine.RuleResult{{ID: "some_rule", Decision: effect, Severity: "high", Harm: engine.HarmLoss, Message: "it deletes " + what}}}}

@@ -9,6 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/pages"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/approval"
 	"github.com/agent-reviewer/reviewer/engine/overview"
 )
@@ -82,7 +83,7 @@ func (b *book) events(span pages.Span, kind string) (pages.Page, error) {
 	kinds := pages.Kinds()
 	at := slices.IndexFunc(kinds, func(k [2]string) bool { return k[0] == kind })
 	if at < 0 {
-		return nil, notFound{"There is no such page."}
+		return nil, notFound{"No page has this address."}
 	}
 	from, to := b.bounds(span)
 	p := pages.Events{Frame: b.frame(kinds[at][1], "index.html"), Span: span, Back: span.Name + ".html"}
@@ -151,7 +152,7 @@ func (b *book) question(r *approval.Request) pages.Question {
 	if r.Goal != "" {
 		q.Lists = append(q.Lists, pages.List{Title: "What you asked for", Items: []pages.Item{{Text: r.Goal}}})
 	}
-	if said := b.bearing(r); len(said) > 0 {
+	if said := b.saidIn(engine.SessionKey{Harness: r.Harness, Session: r.Session}); len(said) > 0 {
 		q.Lists = append(q.Lists, pages.List{Title: "What you said that holds", Items: said})
 	}
 	q.Lists = append(q.Lists, texts("What the session did before", r.Before)...)
@@ -160,33 +161,22 @@ func (b *book) question(r *approval.Request) pages.Question {
 	return q
 }
 
-// bearing lists the statements that hold in the session of a question.
-func (b *book) bearing(r *approval.Request) (items []pages.Item) {
-	for _, s := range b.saidIn(r) {
-		items = append(items, pages.Item{Word: s.Kind, Text: s.Text})
-	}
-	return items
-}
-
-// saidIn returns the statements of the session of a question.
-func (b *book) saidIn(r *approval.Request) []pages.Statement {
+// saidIn lists the statements that hold in a session.
+func (b *book) saidIn(key engine.SessionKey) (items []pages.Item) {
 	b.mu.Lock()
-	var folder string
-	for key, f := range b.folders {
-		if key.Session == r.Session && key.Harness == r.Harness {
-			folder = f
-		}
-	}
-	s, known := b.known[folder]
+	s, known := b.known[b.folders[key]]
 	b.mu.Unlock()
 	if !known {
 		return nil
 	}
 	state, err := b.log.State(s)
 	if err != nil {
-		return nil
+		return nil // the page of the session says why
 	}
-	return statements(state)
+	for _, said := range statements(state) {
+		items = append(items, pages.Item{Word: said.Kind, Text: said.Text})
+	}
+	return items
 }
 
 func texts(title string, list []string) []pages.List {

@@ -22,7 +22,7 @@ import (
 func (b *book) record(ctx context.Context, id string, explain bool) (pages.Page, error) {
 	r, err := b.log.Find(id)
 	if err != nil {
-		return nil, notFound{"There is no record " + id + ". Retention may have deleted it."}
+		return nil, notFound{"No record has the id " + id + ". Retention may have deleted it."}
 	}
 	key := engine.SessionKey{Harness: r.Harness, Session: r.Session}
 	b.mu.Lock()

@@ -46,5 +46,5 @@ func Command(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// usualPort is the port of the pages. Tool calls must not use it, whether or not the pages are served.
+// usualPort is the port of the pages. Tool calls must not use it, whether or not the pages are served (place.World.guardPorts).
 const usualPort = 9471

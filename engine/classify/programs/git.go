@@ -435,7 +435,7 @@ func gitPushes(c *shell.Call) {
 		to = repo
 	}
 	known := remotes(c)
-	if to := c.Opts.Operand(len(c.Words) + 2); known.Branch != "" && strings.Trim(to.Text, "+") == "" || to.Is("HEAD", "+HEAD", "@", "+@") {
+	if to := c.Opts.Operand(len(c.Words) + 2); known.Branch != "" && (strings.Trim(to.Text, "+") == "" || to.Is("HEAD", "+HEAD", "@", "+@")) {
 		c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "push", Object: "branch"}, abstract.Word(known.Branch))
 	}
 	url, changed := c.Shell.GitRemotes[strings.ToLower(to.Text)]

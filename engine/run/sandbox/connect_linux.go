@@ -169,7 +169,7 @@ func openAt(pid uint32, path string) (int, error) {
 		if err != nil {
 			return -1, err
 		}
-		path = filepath.Join(dir, "x")[:len(filepath.Join(dir, "x"))-1] + path // not cleaned: a folder before .. can be a link
+		path = strings.TrimSuffix(dir, "/") + "/" + path // not cleaned: a folder before .. can be a link
 	}
 	root, err := unix.Open(procOf(pid)+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

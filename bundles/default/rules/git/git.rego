@@ -70,7 +70,8 @@ _all_branches(c) if {
 }
 
 _named_branches(c) := [spec |
-	some spec in array.slice(object.get(c, "operands", []), 1, 100)
+	operands := object.get(c, "operands", [])
+	some spec in array.slice(operands, 1, count(operands))
 	not trim_prefix(spec, "+") in {"HEAD", "@"}
 ]
 
@@ -96,8 +97,17 @@ _branch_changes(i) := [name |
 	c.name == "git"
 	some sub in c.sub
 	sub in {"checkout", "switch"}
+	not _restores(j)
 	name := _new_branch(c)
 ]
+
+# A checkout of a file leaves the branch as it is.
+_restores(j) if {
+	some e in input.action.effects
+	e.command == j
+	e.kind == "file_write"
+	e.verb == "discard"
+}
 
 _new_branch(c) := substring(made, indexof(made, "=") + 1, -1) if {
 	some made in object.get(c, "flags", [])

@@ -1,0 +1,39 @@
+package impact_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/impact"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// What is published shows neither the folders nor the files of people, unless it is asked to: a report, and each row of a sweep.
+func TestHidden(t *testing.T) {
+	const secret = "kim-only"
+	private := func() *simulate.Impact {
+		m := crowd(3, 3)
+		for i := range m.Workspaces {
+			m.Workspaces[i].Name = "/home/" + secret + m.Workspaces[i].Name
+		}
+		m.Sources.Troubles = []simulate.Trouble{{Path: "/home/" + secret + "/a.jsonl", Why: "open /home/" + secret + "/a.jsonl: no such file", Count: 1}}
+		m.Selection.Workspaces = []string{"/home/" + secret}
+		return m
+	}
+	values := sweep()
+	for i := range values.Rows {
+		values.Rows[i].Impact = private()
+	}
+	for _, format := range []string{"html", "github"} {
+		for what, raw := range map[string][]byte{
+			"report": write(t, format, private(), impact.Options{}), "sweep": writeSweep(t, format, values, impact.Options{}),
+		} {
+			if at := bytes.Index(raw, []byte(secret)); at >= 0 {
+				t.Errorf("%s of a %s shows %s", format, what, raw[max(0, at-60):at+20])
+			}
+		}
+	}
+	if !bytes.Contains(write(t, "html", private(), impact.Options{Show: true}), []byte(secret)) {
+		t.Error("--show hides it, too")
+	}
+}
