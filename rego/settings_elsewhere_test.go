@@ -8,6 +8,7 @@ func elsewhere() map[string]string {
 		"services.selects":                                "bundles/default/cases/cloud/clusters.yaml: production_selected",
 		"services.orphans":                                "bundles/default/cases/cloud/clusters.yaml: orphans stay",
 		"services.stages":                                 "bundles/default/cases/cloud/deployed.yaml: another stage",
+		"instructions.mode":                               "testdata/script/instructions.txtar",
 		"lists.unchecked_endings":                         "bundles/default/cases/patterns: claim_unchecked",
 		"lists.copy_marks":                                "bundles/default/cases/goals/hosts.yaml",
 		"lists.environment_printers":                      "bundles/default/cases/secrets/published.yaml",

@@ -186,8 +186,13 @@ _within(path, place) if startswith(path, concat("", [trim_suffix(place, "/"), "/
 # An exception whose end cannot be read has ended.
 _current(e) if not "expires_at" in object.keys(e)
 
-_current(e) if input.time.ms < time.parse_rfc3339_ns(_moment(e.expires_at)) / 1000000
+_current(e) if {
+	is_string(e.expires_at)
+	input.time.ms < _moment(e.expires_at)
+}
 
-_moment(text) := concat("", [text, "T00:00:00Z"]) if {
-	count(text) == 10
-} else := text
+_moment(text) := time.parse_rfc3339_ns(concat("", [text, "T00:00:00Z"])) / 1000000 if {
+	regex.match(`^\d{4}-\d{2}-\d{2}$`, text)
+} else := time.parse_rfc3339_ns(text) / 1000000 if {
+	regex.match(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}`, text)
+}
