@@ -61,20 +61,20 @@ test: ## every test that needs only Go, with shortened sweeps
 	$(GO) test $(TESTFLAGS) ./...
 	$(GO) test -C cmd/dev $(TESTFLAGS) ./...
 
-# The tests of CI: .ci/retry lists those that are repeated when they fail.
+# The tests of CI: .ci/retry lists those that are repeated when they fail. Lint vets the packages.
 TESTRUN := bin/dev/testrun -retry .ci/retry
 SANDBOX := ^TestOracle
 
 unit: ## CI's tests of each package but the program's and those of sandboxes
-	$(TESTRUN) -- $(TESTFLAGS) '-skip=$(SANDBOX)' $$($(GO) list ./... | grep -v -e 'cmd/reviewer$$' -e engine/run)
+	$(TESTRUN) -- -vet=off $(TESTFLAGS) '-skip=$(SANDBOX)' $$($(GO) list ./... | grep -v -e 'cmd/reviewer$$' -e engine/run)
 	$(GO) test -C cmd/dev $(TESTFLAGS) ./...
 
 product: ## CI's tests of the program, with every script
-	$(TESTRUN) -- $(TESTFLAGS) ./cmd/reviewer
+	$(TESTRUN) -- -vet=off $(TESTFLAGS) ./cmd/reviewer
 
 sandbox: ## CI's tests that confine processes
-	$(TESTRUN) -- $(TESTFLAGS) ./engine/run/...
-	$(TESTRUN) -- $(TESTFLAGS) '-run=$(SANDBOX)' ./engine/classify
+	$(TESTRUN) -- -vet=off $(TESTFLAGS) ./engine/run/...
+	$(TESTRUN) -- -vet=off $(TESTFLAGS) '-run=$(SANDBOX)' ./engine/classify
 
 # What does several things at a time, for the race detector, which makes programs ten times slower:
 # the packages of engine, but for those that only compute, and tests by name elsewhere.
@@ -154,7 +154,7 @@ REPORT ?= bin/fidelity.txt
 fidelity: export REVIEWER_EVERY = 1
 fidelity: ## all tests with complete sweeps: 10,000 calls reproduce, every flipped byte and every changed threshold is detected; REPORT is a file
 	@mkdir -p $(dir $(REPORT))
-	$(TESTRUN) -report $(REPORT) -- $(TESTFLAGS) -count=1 ./...
+	$(TESTRUN) -report $(REPORT) -- -vet=off $(TESTFLAGS) -count=1 ./...
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / && !seen[$$1]++ { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

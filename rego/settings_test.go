@@ -546,12 +546,16 @@ func TestEverySettingIsRead(t *testing.T) {
 			t.Errorf("%s has no value in the built-in policy", path)
 			continue
 		}
-		was := into[key]
-		read := slices.ContainsFunc(settings[path].others(path, was), func(v any) bool {
+		was, where := into[key], elsewhere()[path]
+		others := slices.DeleteFunc(slices.Clone(settings[path].others(path, was)), func(v any) bool { return reflect.DeepEqual(v, was) })
+		if where != "" && len(others) > 1 {
+			others = others[:1] // each question is evaluated for each of them, since no answer differs
+		}
+		read := slices.ContainsFunc(others, func(v any) bool {
 			into[key] = v
-			return !reflect.DeepEqual(v, was) && differs(before, someAnswers(t, compiler, data, asked))
+			return differs(before, someAnswers(t, compiler, data, asked))
 		})
-		if where := elsewhere()[path]; read != (where == "") {
+		if read != (where == "") {
 			t.Errorf("%s: a decision depends on it: %t; it is shown %s", path, read, cmp.Or(where, "nowhere else"))
 		}
 		into[key] = was

@@ -35,7 +35,8 @@ type TestSuite struct {
 type testRule struct {
 	name    string // data.package.test_x
 	text    string
-	partial bool // each of its members is a case: their names are unknown before they have run
+	partial bool     // each of its members is a case
+	cases   []string // their names; nil: unknown before they have run
 }
 
 // TestOptions control how tests are run.
@@ -117,10 +118,42 @@ func testRules(modules map[string]*ast.Module) []testRule {
 				continue
 			}
 			full := m.Package.Path.Extend(ref[:i+1]).String()
-			all = append(all, testRule{full, string(r.Location.Text), r.Head.DocKind() == ast.PartialObjectDoc})
+			all = append(all, testRule{full, string(r.Location.Text), r.Head.DocKind() == ast.PartialObjectDoc, casesIn(r, ref[:i+1])})
 		}
 	}
 	return all
+}
+
+// casesIn returns the names of a test's cases if they are written in the rule: `some name, case in {"first": …}`.
+func casesIn(r *ast.Rule, test ast.Ref) []string {
+	ref := r.Head.Ref()
+	if len(ref) != len(test)+1 {
+		return nil
+	}
+	for _, expr := range r.Body {
+		some, ok := expr.Terms.(*ast.SomeDecl)
+		if !ok || len(some.Symbols) != 1 {
+			continue
+		}
+		in, ok := some.Symbols[0].Value.(ast.Call) // a function, name, case, {…}
+		if !ok || len(in) != 4 || !in[1].Equal(ref[len(test)]) {
+			continue
+		}
+		cases, ok := in[3].Value.(ast.Object)
+		if !ok {
+			return nil
+		}
+		var names []string
+		for _, key := range cases.Keys() {
+			name, ok := key.Value.(ast.String)
+			if !ok {
+				return nil
+			}
+			names = append(names, string(name))
+		}
+		return names
+	}
+	return nil
 }
 
 // SelectTests returns the full names of the tests (layer/path -> source) whose text is wanted, and the files
@@ -206,11 +239,16 @@ func (s *TestSuite) Run(ctx context.Context, o TestOptions) ([]TestResult, error
 func (s *TestSuite) chosen(o TestOptions) []string {
 	var names []string
 	for _, r := range s.rules {
-		if o.Selected == nil || r.partial && !o.Whole || o.Selected(r.name) {
+		if o.Selected == nil || o.Selected(r.name) || r.partial && !o.Whole && r.mayBe(o.Selected) {
 			names = append(names, r.name)
 		}
 	}
 	return names
+}
+
+// mayBe reports whether a case may be selected. Those that are not written in the rule are known only after a run.
+func (r testRule) mayBe(selected func(string) bool) bool {
+	return r.cases == nil || slices.ContainsFunc(r.cases, func(name string) bool { return selected(r.name + "/" + name) })
 }
 
 func failedNames(list []*tester.Result) []string {

@@ -3,6 +3,7 @@ package rego
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -305,6 +306,61 @@ func TestTestsDoNotCompile(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+}
+
+// A test does not run if the names of its cases are written in it and none is selected.
+func TestChosenByCases(t *testing.T) {
+	suite, err := CompileTests(nil, map[string]string{"own/a_test.rego": `package a_test
+
+import rego.v1
+
+test_plain if true
+
+test_written[name] if {
+	some name, case in {"first": 1, "second": 2}
+	case > 0
+}
+
+test_elsewhere[name] if {
+	some name, case in object.union({"first": 1}, {})
+	case > 0
+}
+
+test_in_two_places[name] if {
+	some name, case in {"third": 1}
+	case > 0
+}
+
+test_in_two_places[name] if {
+	some name in ["fourth"]
+}
+
+test_nested[kind][name] if {
+	some kind, cases in {"fifth": {"first": 1}}
+	some name, _ in cases
+}
+`}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown := []string{"data.a_test.test_elsewhere", "data.a_test.test_in_two_places", "data.a_test.test_nested"}
+	for pattern, want := range map[string][]string{
+		"plain$":   {"data.a_test.test_plain"},
+		"second":   {"data.a_test.test_written"},
+		"third":    nil,
+		"cases/":   nil,
+		"written":  {"data.a_test.test_written"},
+		"written$": {"data.a_test.test_written"},
+		"/first$":  {"data.a_test.test_written"},
+	} {
+		want = append(want, unknown...)
+		got := suite.chosen(TestOptions{Selected: regexp.MustCompile(pattern).MatchString})
+		slices.Sort(got)
+		slices.Sort(want)
+		if got = slices.Compact(got); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", pattern, got, want)
 		}
 	}
 }
