@@ -121,8 +121,12 @@ func (q *quick) test(ctx context.Context, c compiledTest) *tester.Result {
 	if r.Skip = strings.HasPrefix(nameOf(c.ref[len(c.ref)-1]), tester.SkipTestPrefix); r.Skip {
 		return r
 	}
-	cases, took := &caseNames{}, metrics.New()
-	value, err := q.value(ctx, c, &printed, q.options(c, cases, took))
+	names, took := q.casesOf(c), metrics.New()
+	var begun *caseNames // nil: the names of the cases are written in the test
+	if c.several() && names == nil {
+		begun = &caseNames{}
+	}
+	value, err := q.value(ctx, c, &printed, q.options(begun, took))
 	r.Duration, r.Output, r.Error = time.Duration(took.Timer(metrics.RegoQueryEval).Int64()), printed.Bytes(), err
 	if err != nil {
 		return r
@@ -130,7 +134,13 @@ func (q *quick) test(ctx context.Context, c compiledTest) *tester.Result {
 	ok := value == true
 	if found, several := value.(map[string]any); several && c.several() {
 		r.SubResults, ok = held(found)
-		ok = ok && cases.amongst(found)
+		if begun != nil {
+			ok = ok && begun.amongst(found)
+		}
+		for _, name := range names {
+			_, passed := found[name]
+			ok = ok && passed
+		}
 	}
 	if !ok {
 		return nil
@@ -160,12 +170,27 @@ func (q *quick) value(ctx context.Context, c compiledTest, printed *bytes.Buffer
 	return rs[0].Expressions[0].Value, nil
 }
 
-func (q *quick) options(c compiledTest, cases *caseNames, took metrics.Metrics) []opa.EvalOption {
+// casesOf returns the names of a test's cases; nil: they are not all written in it.
+func (q *quick) casesOf(c compiledTest) []string {
+	var all []string
+	for _, r := range q.rules {
+		if r.name != written(c.name()) {
+			continue
+		}
+		if r.cases == nil {
+			return nil
+		}
+		all = append(all, r.cases...)
+	}
+	return all
+}
+
+func (q *quick) options(begun *caseNames, took metrics.Metrics) []opa.EvalOption {
 	options := []opa.EvalOption{
 		opa.EvalTransaction(q.txn), opa.EvalBaseCache(q.data), opa.EvalInterQueryBuiltinValueCache(q.values), opa.EvalMetrics(took),
 	}
-	if c.several() {
-		options = append(options, opa.EvalQueryTracer(cases))
+	if begun != nil {
+		options = append(options, opa.EvalQueryTracer(begun))
 	}
 	if q.Coverage != nil {
 		options = append(options, opa.EvalQueryTracer(q.Coverage))
