@@ -5,6 +5,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/spf13/cobra"
 )
 
@@ -41,10 +42,7 @@ func Command(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&dir, "export", "", "write the pages as files into this new `DIR`")
-	cmd.Flags().IntVar(&port, "port", usualPort, "serve the pages at this port of both loopback addresses; 0: any")
+	cmd.Flags().IntVar(&port, "port", place.PagePort, "serve the pages at this port of both loopback addresses; 0: any")
 	cmd.MarkFlagsMutuallyExclusive("export", "port")
 	return cmd
 }
-
-// usualPort is the port of the pages. Tool calls must not use it, whether or not the pages are served (place.World.guardPorts).
-const usualPort = 9471

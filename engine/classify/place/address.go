@@ -93,14 +93,14 @@ func linkLocal(text string) string {
 }
 
 // The port at which the documentation serves the HTTP API, and the one at which `reviewer ui` serves its pages unless another is
-// named. They count besides those in use.
+// named. Tool calls must not use them, whether or not something is served there.
 const (
 	usualPort = 9470
-	pagePort  = 9471
+	PagePort  = 9471
 )
 
 // guardPorts returns the ports of reviewer's HTTP API and of its pages.
-func (w World) guardPorts() []int { return append(slices.Clone(w.Ports), usualPort, pagePort) }
+func (w World) guardPorts() []int { return append(slices.Clone(w.Ports), usualPort, PagePort) }
 
 // asksGuard returns what a network effect has to do with the process of reviewer, as in
 // engine.Effect.Guard.
