@@ -2,12 +2,13 @@ package cel
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // form is the form that all values of a field have.
@@ -199,7 +200,7 @@ func (i *linter) typed(e ast.Expr, typeName, field string) bool {
 }
 
 // fixedStart is the part of a pattern that begins at the text's first character and is plain text.
-var fixedStart = regexp.MustCompile(`^\^((?:[A-Za-z0-9_]|\\[./-])+)`)
+var fixedStart = engine.Regexp(`^\^((?:[A-Za-z0-9_]|\\[./-])+)`)
 
 // begins examines a pattern that is bound to the beginning of a field.
 func (i *linter) begins(field, pattern ast.Expr) {
@@ -208,7 +209,7 @@ func (i *linter) begins(field, pattern ast.Expr) {
 	if !ok || !known || strings.ContainsAny(text, "|?*{") {
 		return
 	}
-	found := fixedStart.FindStringSubmatch(text)
+	found := fixedStart().FindStringSubmatch(text)
 	if found == nil {
 		return
 	}

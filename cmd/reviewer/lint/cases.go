@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -93,7 +92,7 @@ func (p *policy) cases(l Layer, known []string, seen tested) {
 }
 
 // namedCase is the beginning of a case in a list, and the name of it.
-var namedCase = regexp.MustCompile(`^- name: +(.*[^ ]) *$`)
+var namedCase = engine.Regexp(`^- name: +(.*[^ ]) *$`)
 
 // caseNames warns about two cases of a file with the same name.
 func (p *policy) caseNames(l Layer, file string) {
@@ -103,7 +102,7 @@ func (p *policy) caseNames(l Layer, file string) {
 	}
 	first := map[string]int{}
 	for i, line := range strings.Split(string(text), "\n") {
-		found := namedCase.FindStringSubmatch(strings.TrimSuffix(line, "\r"))
+		found := namedCase().FindStringSubmatch(strings.TrimSuffix(line, "\r"))
 		if found == nil {
 			continue
 		}

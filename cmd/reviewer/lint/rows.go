@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
-	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/detect"
 )
 
@@ -157,7 +155,7 @@ func (p *policy) programs(layer string, r bundles.Rule) {
 // known one: two letters are swapped, one is missing or one too many. Another letter is often another program.
 func (p *policy) misspelt(word string) string {
 	if p.programNames == nil {
-		p.programNames = append(rows.New(p.effective.RowLayers()).Names(false), "")
+		p.programNames = append(classify.Programs(p.rows), "")
 	}
 	if len(word) < 3 || fits(word, p.programNames) {
 		return ""
@@ -171,22 +169,26 @@ func (p *policy) misspelt(word string) string {
 	return ""
 }
 
+// programsFolder is the folder of a layer with rows about programs.
+const programsFolder = "programs/"
+
 // namedObject is the object of an effect in a row about a program.
-var namedObject = regexp.MustCompile(`\bobject: ([a-z]{5,})\b`)
+var namedObject = engine.Regexp(`\bobject: ([a-z]{5,})\b`)
 
 // objects warns about kinds of objects in rows about programs that look misspelt: rules that compare the object of an
 // effect would not see them.
 func (p *policy) objects() {
 	var known []string
-	var checked []rows.Layer
-	for _, l := range p.effective.RowLayers() {
+	layers := p.effective.RowLayers()
+	checked := layers[:0:0]
+	for _, l := range layers {
 		if p.layers[l.Name].Given {
 			checked = append(checked, l)
 			continue
 		}
 		for file, text := range l.Files {
-			if strings.HasPrefix(file, rows.ProgramsFolder) {
-				for _, found := range namedObject.FindAllSubmatch(text, -1) {
+			if strings.HasPrefix(file, programsFolder) {
+				for _, found := range namedObject().FindAllSubmatch(text, -1) {
 					known = append(known, string(found[1]))
 				}
 			}
@@ -196,11 +198,11 @@ func (p *policy) objects() {
 	known = slices.Compact(known)
 	for _, l := range checked {
 		for _, file := range sortedKeys(l.Files) {
-			if !strings.HasPrefix(file, rows.ProgramsFolder) {
+			if !strings.HasPrefix(file, programsFolder) {
 				continue
 			}
 			for i, line := range strings.Split(string(l.Files[file]), "\n") {
-				for _, found := range namedObject.FindAllStringSubmatch(line, -1) {
+				for _, found := range namedObject().FindAllStringSubmatch(line, -1) {
 					if near := engine.Nearest(found[1], known); near != "" && !slices.Contains(known, found[1]) {
 						p.add(&engine.Problem{File: l.Name + "/" + file, Line: i + 1, Col: columnOf(p.layers[l.Name], file, i+1, found[1]),
 							Code: "row.object", Warning: true, Message: fmt.Sprintf("object: no other row has %q", found[1]), Suggestion: near})
