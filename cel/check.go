@@ -30,7 +30,7 @@ func (h *Host) Inspect(words engine.Vocabulary) []*Error {
 		if len(wrong) > 0 {
 			continue
 		}
-		i := linter{expression: e, language: language, keys: keys, subcommand: words.Subcommand}
+		i := linter{expression: e, language: language, keys: keys, subcommand: words.Subcommand, misspelt: words.Misspelt}
 		problems = append(problems, i.inspect(p.checked)...)
 	}
 	return problems
@@ -54,7 +54,9 @@ type linter struct {
 	ast  *ast.AST
 
 	subcommand func(program, word string) bool // nil: programs are not known
+	misspelt   func(program string) string     // the known program that was probably meant; nil: programs are not known
 	facts      []int64                         // lists of words of facts
+	loops      map[string]ast.Expr             // what a loop's variable iterates over
 	found      []*Error
 }
 
@@ -62,6 +64,10 @@ func (i *linter) inspect(checked *cel.Ast) []*Error {
 	i.ast = checked.NativeRep()
 	visit(i.ast.Expr(), i.key)
 	visit(i.ast.Expr(), i.operands)
+	visit(i.ast.Expr(), i.loop)
+	visit(i.ast.Expr(), i.value)
+	visit(i.ast.Expr(), i.targets)
+	visit(i.ast.Expr(), i.program)
 	if i.part != "text" { // of a definition
 		visit(i.ast.Expr(), i.spelling)
 		visit(i.ast.Expr(), i.list)
@@ -70,6 +76,12 @@ func (i *linter) inspect(checked *cel.Ast) []*Error {
 	visit(i.ast.Expr(), i.chain)
 	if len(i.found) == before && i.part == "when" {
 		i.constant(checked)
+	}
+	if len(i.found) == before {
+		i.constants()
+	}
+	if i.part == "when" {
+		i.lifted(i.match)
 	}
 	return i.found
 }

@@ -100,7 +100,7 @@ func (h *Host) prepare(c Condition) condition {
 	p := condition{Condition: c}
 	if c.When != "" {
 		p.when = h.expression(c.ID, "when", c.When, boolean...)
-		p.when.open = c.Match.empty() && c.Measure == ""
+		p.when.open, p.when.match = c.Match.empty() && c.Measure == "", c.Match
 	}
 	if c.Measure != "" {
 		p.measure = h.expression(c.ID, "measure", c.Measure, numeric...)
@@ -320,7 +320,8 @@ func failed(id string, err error) engine.Finding {
 type expression struct {
 	id, part, text string
 	want           []*types.Type
-	open           bool // match accepts every input
+	open           bool  // match accepts every input
+	match          Match // of the condition, for its when
 	compile        func() (*program, []*Error)
 	cover          func() *watched // nil: not asked for
 }

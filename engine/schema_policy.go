@@ -12,6 +12,9 @@ type Vocabulary struct {
 	// Subcommand reports whether the first word after a known program is in the
 	// command's sub, and so not in its operands; nil: programs are not known.
 	Subcommand func(program, word string) bool
+	// Misspelt returns the known program whose name is nearly a word that names no known program; empty:
+	// there is none. nil: programs are not known.
+	Misspelt func(word string) string
 }
 
 // PolicySchema returns the JSON Schema of the document that a policy's Rego

@@ -46,6 +46,9 @@ func Actions(known engine.Rows) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
+// Programs lists the programs that have a row. A name that ends in * is a prefix.
+func Programs(known engine.Rows) []string { return setOf(known).Names(false) }
+
 // Subcommand reports whether the first word after a program's name is its subcommand, as
 // the classifier reads a command line: it is then in the command's sub, not in its operands.
 func Subcommand(ctx context.Context, known engine.Rows, program, word string) bool {

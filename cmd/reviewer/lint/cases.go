@@ -81,8 +81,38 @@ func (p *policy) cases(l Layer, known []string, seen tested) {
 			Message: wrong.Message})
 	}
 	open := len(p.rules.Open) > 0
+	read := map[string]bool{}
 	for _, c := range list {
+		if !read[c.File] {
+			read[c.File] = true
+			p.caseNames(l, c.File)
+		}
 		p.story(l, c, known, open, seen)
+	}
+}
+
+// namedCase is the beginning of a case in a list, and the name of it.
+var namedCase = engine.Regexp(`^- name: +(.*[^ ]) *$`)
+
+// caseNames warns about two cases of a file with the same name.
+func (p *policy) caseNames(l Layer, file string) {
+	text, err := bundles.ReadFile(l.Files, file)
+	if err != nil {
+		return // reported where the cases are read
+	}
+	first := map[string]int{}
+	for i, line := range strings.Split(string(text), "\n") {
+		found := namedCase().FindStringSubmatch(strings.TrimSuffix(line, "\r"))
+		if found == nil {
+			continue
+		}
+		name := found[1]
+		if before := first[name]; before > 0 {
+			p.add(&engine.Problem{File: l.Name + "/" + file, Line: i + 1, Col: columnOf(l, file, i+1, name), Code: "case.name", Warning: true,
+				Message: fmt.Sprintf("the case in line %d is called %s too: give each its own name", before, name)})
+			continue
+		}
+		first[name] = i + 1
 	}
 }
 

@@ -89,15 +89,16 @@ func (l Layer) place(file string) string {
 }
 
 type policy struct {
-	layers    map[string]Layer
-	effective *bundles.Effective
-	rows      engine.Rows
-	rule      string                 // the only one to examine; empty: all
-	naming    func(text string) bool // a text names that rule; without one, every text does
-	found     []*engine.Problem      // files are named layer/file
-	ignored   []ignoredFinding
-	rules     rego.RuleSet
-	now       int64
+	layers       map[string]Layer
+	effective    *bundles.Effective
+	rows         engine.Rows
+	programNames []string               // that have a row; nil: not listed yet
+	rule         string                 // the only one to examine; empty: all
+	naming       func(text string) bool // a text names that rule; without one, every text does
+	found        []*engine.Problem      // files are named layer/file
+	ignored      []ignoredFinding
+	rules        rego.RuleSet
+	now          int64
 }
 
 func (p *policy) add(list ...*engine.Problem) { p.found = append(p.found, list...) }
@@ -175,7 +176,11 @@ func (p *policy) places() map[string]placer {
 func (p *policy) conditions() []cel.Cost {
 	places := p.places()
 	wrong := map[string]bool{}
+	holds := p.holding()
 	note := func(e *cel.Error) {
+		if (e.Code == cel.CodeLifted || e.Code == cel.CodeLate) && !holds[e.ID] {
+			return // a finding, or a warning
+		}
 		wrong[e.ID] = wrong[e.ID] || !e.Warning
 		if spot := places[e.ID]; spot != nil && e.Part != "id" { // duplicate ids are reported with their files
 			file, line, col := spot(e.Part, e.Line, e.Column)
@@ -234,6 +239,7 @@ func (p *policy) vocabulary() engine.Vocabulary {
 	words.Subcommand = func(program, word string) bool {
 		return classify.Subcommand(context.Background(), p.rows, program, word)
 	}
+	words.Misspelt = p.misspelt
 	return words
 }
 

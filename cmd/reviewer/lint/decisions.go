@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/rego"
 )
@@ -21,7 +22,37 @@ func (p *policy) decisions() {
 				p.warn(l.Layer, r.Spot, "decision", "rule.allow", "%s", rego.Allows)
 			}
 			p.placeholders(l.Layer, r)
+			p.late(l.Layer, r)
 		}
+	}
+}
+
+// holds reports whether a decision denies a call, asks about it or changes it.
+func holds(decision string) bool {
+	return slices.Contains([]string{string(engine.Block), string(engine.Ask), string(engine.Modify)}, decision)
+}
+
+// holding returns the ids of the conditions whose rule denies a call or asks about it. In a list that denies by default,
+// a call that a rule does not match is denied.
+func (p *policy) holding() map[string]bool {
+	ids := map[string]bool{}
+	for _, r := range p.effective.Rules() {
+		ids[r.ID] = holds(r.Decision)
+	}
+	for _, a := range p.effective.Access() {
+		for _, r := range a.Rules {
+			ids[a.FindingID(r.ID)] = r.Effect != bundles.EffectAllow && a.Default != bundles.EffectDeny
+		}
+	}
+	return ids
+}
+
+// late warns about a rule that could only stop calls that have run.
+func (p *policy) late(layer string, r bundles.Rule) {
+	after := []string{string(engine.PhasePost), string(engine.PhaseBatch)}
+	if holds(r.Decision) && len(r.Match.Phases) > 0 &&
+		!slices.ContainsFunc(r.Match.Phases, func(phase string) bool { return !slices.Contains(after, phase) }) {
+		p.warn(layer, r.Spot, "decision", cel.CodeLate, "%s", cel.Late)
 	}
 }
 
@@ -32,7 +63,7 @@ func (p *policy) placeholders(layer string, r bundles.Rule) {
 	}
 	for _, f := range []struct{ name, why string }{
 		{"details", noDetails(r)}, {"host", noHost(r.Match)}, {"command", noCommand(r.Match)}, {"target", noTarget(r.Match)},
-		{"place", noCall(r.Match)}, {"tool", noCall(r.Match)}, {"operations", noCall(r.Match)},
+		{"place", noTarget(r.Match)}, {"tool", noCall(r.Match)}, {"operations", noCall(r.Match)},
 	} {
 		if f.why != "" && strings.Contains(r.Message, "{"+f.name+"}") {
 			p.warn(layer, r.Spot, "message", "rule.placeholder", "message: {%s} can never be filled in: %s", f.name, f.why)

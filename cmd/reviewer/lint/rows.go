@@ -60,6 +60,7 @@ func (p *policy) unusable() {
 		for _, r := range l.Rules {
 			p.actions(l.Layer, r.Spot, "match", r.Match.Actions, actions)
 			p.tools(l.Layer, r.Spot, "match", r.Match.Tools, tools)
+			p.programs(l.Layer, r)
 			p.exampleTools(l.Layer, r)
 		}
 		for _, a := range l.Access {
@@ -69,6 +70,7 @@ func (p *policy) unusable() {
 			}
 		}
 	}
+	p.objects()
 	for _, end := range wiring.Endings(p.effective, p.now) {
 		code := "rule.ends"
 		if end.Over {
@@ -134,4 +136,79 @@ func patternOf(d bundles.Detector, number int) string {
 		return all[number]
 	}
 	return ""
+}
+
+// programs warns about words of match that are the name of no program.
+func (p *policy) programs(layer string, r bundles.Rule) {
+	for _, name := range r.Match.Commands {
+		if at := strings.LastIndexByte(name, '/'); at >= 0 || strings.ContainsAny(name, " \t") {
+			first, _, _ := strings.Cut(name[at+1:], " ")
+			p.warn(layer, r.Spot, "match", "rule.program", "commands: %q is never the name of a program: write %s, "+
+				"and ask for its subcommands in when, with c.sub", name, first)
+		} else if near := p.misspelt(name); near != "" {
+			p.warn(layer, r.Spot, "match", "rule.program", "commands: no known program is called %q", name).Suggestion = near
+		}
+	}
+}
+
+// misspelt returns the known program that a word was probably meant to be; empty: the word is known, or nearly no
+// known one: two letters are swapped, one is missing or one too many. Another letter is often another program.
+func (p *policy) misspelt(word string) string {
+	if p.programNames == nil {
+		p.programNames = append(classify.Programs(p.rows), "")
+	}
+	if len(word) < 3 || fits(word, p.programNames) {
+		return ""
+	}
+	near := engine.Nearest(word, p.programNames)
+	swapped := slices.Equal(slices.Sorted(strings.SplitSeq(near, "")), slices.Sorted(strings.SplitSeq(word, "")))
+	missing := len(near) > 4 && (len(near)-len(word) == 1 || len(word)-len(near) == 1)
+	if strings.EqualFold(near, word) || swapped || missing {
+		return near
+	}
+	return ""
+}
+
+// programsFolder is the folder of a layer with rows about programs.
+const programsFolder = "programs/"
+
+// namedObject is the object of an effect in a row about a program.
+var namedObject = engine.Regexp(`\bobject: ([a-z]{5,})\b`)
+
+// objects warns about kinds of objects in rows about programs that look misspelt: rules that compare the object of an
+// effect would not see them.
+func (p *policy) objects() {
+	var known []string
+	layers := p.effective.RowLayers()
+	checked := layers[:0:0]
+	for _, l := range layers {
+		if p.layers[l.Name].Given {
+			checked = append(checked, l)
+			continue
+		}
+		for file, text := range l.Files {
+			if strings.HasPrefix(file, programsFolder) {
+				for _, found := range namedObject().FindAllSubmatch(text, -1) {
+					known = append(known, string(found[1]))
+				}
+			}
+		}
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	for _, l := range checked {
+		for _, file := range sortedKeys(l.Files) {
+			if !strings.HasPrefix(file, programsFolder) {
+				continue
+			}
+			for i, line := range strings.Split(string(l.Files[file]), "\n") {
+				for _, found := range namedObject().FindAllStringSubmatch(line, -1) {
+					if near := engine.Nearest(found[1], known); near != "" && !slices.Contains(known, found[1]) {
+						p.add(&engine.Problem{File: l.Name + "/" + file, Line: i + 1, Col: columnOf(p.layers[l.Name], file, i+1, found[1]),
+							Code: "row.object", Warning: true, Message: fmt.Sprintf("object: no other row has %q", found[1]), Suggestion: near})
+					}
+				}
+			}
+		}
+	}
 }
