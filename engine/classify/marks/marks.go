@@ -288,10 +288,13 @@ func (l *literals) piece(p string, place, token int) {
 		l.named().add(place, p)
 	}
 	for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return betweenTokens.has(r) }) {
-		if part = strings.Trim(part, ".-_+"); rare(part) {
+		switch part = strings.Trim(part, ".-_+"); {
+		case rare(part):
 			l.named().add(token, part)
 			l.between(part, token)
 			l.pieces(part)
+		case HostName(mask.Lower(part)):
+			l.labels(part, token)
 		}
 	}
 	if coded := strings.TrimRight(p[strings.LastIndexAny(p, ":?&@")+1:], "="); strings.ContainsAny(coded, "/+") &&
@@ -303,6 +306,26 @@ func (l *literals) piece(p string, place, token int) {
 
 // withoutSigns removes the characters of base64 other than letters and digits.
 var withoutSigns = strings.NewReplacer("/", "", "+", "")
+
+// labels collects what the name of a host carries: its labels, and what precedes each of its domains. Whoever serves the
+// domain sees these, even if the host does not exist.
+func (l *literals) labels(host string, rank int) {
+	if !l.act || strings.Count(host, ".") < 2 {
+		return
+	}
+	labels := strings.Split(host, ".")
+	carried := labels[:len(labels)-2]
+	for i, label := range carried {
+		for _, text := range []string{label, strings.Join(carried[:i+1], "."), strings.Join(carried[:i+1], "")} {
+			if len(text) >= longToken {
+				l.add(rank, text)
+				l.add(rank, mask.Lower(text))
+			}
+		}
+		l.pieces(label)
+	}
+	l.pieces(strings.Join(carried, ""))
+}
 
 // between collects random tokens with a suffix, as in the name of a file or a repository.
 func (l *literals) between(token string, rank int) {

@@ -16,9 +16,10 @@ func (l *literals) secrets(line string) {
 	}
 }
 
-// secret collects a secret, and pieces of it.
+// secret collects a secret, and pieces of it. Names of hosts have no case, so it counts in lower case too.
 func (l *literals) secret(v string) {
 	l.add(rankToken, v)
+	l.add(rankToken, mask.Lower(v))
 	for _, g := range grams(v) {
 		l.add(rankGram, g)
 	}
