@@ -14,7 +14,17 @@ _cfg := data.reviewer.goals.requests
 
 # METADATA
 # title: A request of the person answers what a rule objects to
-# description: All that the rule is about is covered by a request.
+# description: >-
+#   All that the rule is about is covered by a request. Or the call is the very command that the person typed in the latest prompt, and
+#   the rule's harm is one of goals.requests.typed.
+# scope: document
+answers(r) if {
+	not r.firm
+	r.decision == "ask"
+	r.harm in _cfg.typed
+	typed
+}
+
 answers(r) if {
 	not r.firm
 	_listed(r.id)
@@ -30,6 +40,105 @@ asked(act) if {
 	"permitted" in input.facts
 	some s in _requests(act)
 	s.prompt >= input.session.prompts
+}
+
+# METADATA
+# title: The call is a command that the latest prompt orders letter for letter
+typed if {
+	"permitted" in input.facts
+	some s in _requests("type")
+	s.prompt >= input.session.prompts
+	input.event.args.command in s.objects
+}
+
+# METADATA
+# title: The latest prompt asks for an act, on nothing else than what the call does it to
+# description: Where the call has numbers, of issues or pull requests, the sentence has all of them, if it has any.
+# scope: document
+ordered(act) if {
+	"permitted" in input.facts
+	some s in _requests(act)
+	s.prompt >= input.session.prompts
+	only_its_numbers(s)
+}
+
+# METADATA
+# title: The call is about no number that is not in the sentence, if that has any
+# scope: document
+only_its_numbers(s) if {
+	words := array.concat([object.get(s, "text", "")], object.get(s, "objects", []))
+	numbers := {n | some text in words; some n in regex.find_n(`[0-9]+`, text, -1)}
+	_has_only(numbers)
+}
+
+_has_only(numbers) if numbers == set()
+
+_has_only(numbers) if every n in _numbers { n in numbers }
+
+# Numbers of issues and pull requests: operands, parts of addresses, and arguments of tools.
+_numbers contains n if {
+	some c in input.action.commands
+	some word in object.get(c, "operands", [])
+	some part in split(trim_left(word, "#!"), "/")
+	some n in regex.find_n(`^[0-9]+$`, part, 1)
+}
+
+_numbers contains n if {
+	some e in input.action.effects
+	e.kind == "network"
+	some part in split(e.target, "/")
+	some n in regex.find_n(`^[0-9]+$`, part, 1)
+}
+
+_numbers contains sprintf("%v", [value]) if {
+	some value in input.event.args
+	is_number(value)
+	startswith(input.event.tool, "mcp__")
+}
+
+# METADATA
+# title: What the call does at services, as texts that one list of expressions can be about
+# description: >-
+#   Command lines in lower case, of commands that do not only read; mcp and the words of a tool's name that does not only read; http and
+#   the address of a request that sends something.
+# scope: document
+texts contains line if {
+	some i, line in effects.lines
+	not _only_reads(i)
+}
+
+texts contains concat(" ", array.concat(["mcp"], words)) if {
+	startswith(input.event.tool, "mcp__")
+	parts := regex.split(`[^a-z0-9]+`, lower(regex.replace(input.event.tool, `([a-z])([A-Z])`, "${1}_$2")))
+	words := [w | some w in parts; not w in {"", "mcp"}]
+	not _reads(words)
+}
+
+texts contains concat(" ", ["http", lower(e.target)]) if {
+	some e in input.action.effects
+	e.kind == "network"
+	e.verb != "fetch"
+	not e.loopback
+	contains(e.target, "/")
+}
+
+_only_reads(i) if {
+	some e in input.action.effects
+	e.command == i
+	e.kind == "network"
+	not _sends(i)
+}
+
+_sends(i) if {
+	some e in input.action.effects
+	e.command == i
+	e.kind == "network"
+	e.verb != "fetch"
+}
+
+_reads(words) if {
+	some word in array.slice(words, 1, 3)
+	word in data.reviewer.services.reading
 }
 
 # METADATA

@@ -44,6 +44,16 @@ allows(act) if {
 }
 
 # METADATA
+# title: An order or a permission covers an act, and the call is about none but its numbers
+# scope: document
+allows_exactly(act) if {
+	some s in _permissions
+	s.act == act
+	acts.about(s)
+	requested.only_its_numbers(s)
+}
+
+# METADATA
 # title: An order or a permission answers what a rule asks
 # description: >-
 #   It names the act and the thing, and the call does it to nothing else. Which rules an act answers is the

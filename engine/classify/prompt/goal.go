@@ -246,9 +246,12 @@ func quoteAt(line string, i int) (int, string) {
 	return 0, ""
 }
 
+// quotedLow is the lower case of what is quoted: no word of a sentence.
+const quotedLow = "\x00"
+
 func quotedWord(s string) promptWord {
 	trimmed := strings.TrimSpace(s)
-	w := promptWord{text: trimmed, low: "\x00"} // not a word of a sentence
+	w := promptWord{text: trimmed, low: quotedLow}
 	w.name = trimmed != "" && len(trimmed) <= MaxGoalName && (!strings.ContainsAny(trimmed, " \t") || spacedPath(trimmed)) &&
 		!strings.Contains(trimmed, "://") && !marks.HostName(mask.Lower(trimmed)) && !strings.Contains(trimmed, mask.Redacted) &&
 		strings.ContainsFunc(trimmed, letterOrDigit)

@@ -186,7 +186,7 @@ func (m *mentionReader) runsAtTimes(s []promptWord) bool {
 
 // nameOf returns the name that a word can be, in lower case; empty: it is a path, an address or a word of prose.
 func (m *mentionReader) nameOf(w promptWord) string {
-	quoted := w.low == "\x00"
+	quoted := w.low == quotedLow
 	name := strings.ToLower(w.text)
 	if quoted && !w.name || strings.ContainsAny(name, `/\:@`) {
 		return ""

@@ -25,7 +25,8 @@ type request struct {
 	things []string // of which the clause has one; empty: it needs none
 	says   []string // phrases that ask for it by themselves
 	unlike []string // words with which the sentence is about something else
-	needs  []string // what the prompt has to name: host, device; or earlier, where what was named before belongs to it
+	needs  []string // what the prompt has to name: host, device, command; earlier: what was named before belongs to it; first: the verb begins the clause
+	after  []string // words that may follow such a verb at once, besides a number and quoted text; empty: any
 }
 
 // requestsOf returns the requests of a policy's table.
@@ -38,7 +39,7 @@ func requestsOf(set *rows.Set) []request {
 				continue
 			}
 			of := func(part string) []string { return set.OwnWords(requestPrefix + act + "." + part) }
-			list = append(list, request{act, of("verbs"), of("things"), of("says"), of("unlike"), of("needs")})
+			list = append(list, request{act, of("verbs"), of("things"), of("says"), of("unlike"), of("needs"), of("after")})
 		}
 		return list
 	})
@@ -99,7 +100,11 @@ func (r *requestReader) sentence(s []promptWord, k request) {
 		if r.conditional(c) {
 			return
 		}
-		if asks && len(c) > 1 || r.denies(c) || !r.asksFor(c, k) {
+		if slices.Contains(k.needs, "first") {
+			if n := r.begins(c, k); asks || n == 0 || r.denies(c[n:]) || r.postponed(s) {
+				continue
+			}
+		} else if asks && len(c) > 1 || r.denies(c) || !r.asksFor(c, k) {
 			continue
 		}
 		r.add(k, c, s)
@@ -133,6 +138,36 @@ func (r *requestReader) asksFor(c []promptWord, k request) bool {
 	return false
 }
 
+// begins returns how many words of a clause are the verb that it begins with, and a word such as then before it; 0: none.
+func (r *requestReader) begins(c []promptWord, k request) int {
+	n := 0
+	if len(c) > 1 && r.is(c[0], "before_request") {
+		n = 1
+	}
+	text := plainText(c[n:])
+	for _, v := range k.verbs {
+		end := min(n+len(strings.Fields(v)), len(c))
+		if strings.HasPrefix(text, " "+v+" ") && k.goesOn(c[end:]) {
+			return end
+		}
+	}
+	if len(c) > n+1 && c[n+1].low == quotedLow && slices.Contains(k.verbs, c[n].low) {
+		return n + 1
+	}
+	return 0
+}
+
+// goesOn reports whether what follows a verb can belong to it: "close the issue about X" is an order, "close the issue dialog" another one.
+func (k request) goesOn(rest []promptWord) bool {
+	return len(k.after) == 0 || len(rest) == 0 || rest[0].low == quotedLow || strings.ContainsAny(rest[0].low, "0123456789") ||
+		slices.Contains(k.after, rest[0].low)
+}
+
+// postponed reports whether a sentence has a condition, or a word such as tomorrow.
+func (r *requestReader) postponed(s []promptWord) bool {
+	return slices.ContainsFunc(s, func(w promptWord) bool { return r.is(w, "conditions") || r.is(w, "postponing") })
+}
+
 // denies reports whether a clause has a word that forbids or leaves something out.
 func (r *requestReader) denies(c []promptWord) bool {
 	return slices.ContainsFunc(r.lexicon.tokens(c), func(t token) bool {
@@ -159,6 +194,11 @@ func (r *requestReader) add(k request, c, s []promptWord) {
 		names = append(slices.Clone(r.before[:min(len(r.before), maxRequestNames)]), names...)
 	}
 	r.before = names
+	if slices.Contains(k.needs, "command") {
+		if names, hosts = commandsIn(c, k.verbs), nil; len(names) == 0 {
+			return
+		}
+	}
 	objects := []string{}
 	for _, o := range slices.Concat(names, hosts, r.devices) {
 		if len(objects) < maxObjects && !slices.Contains(objects, o) {
@@ -216,6 +256,17 @@ func (r *requestReader) meantDevices(sentences [][]promptWord) []string {
 		return media
 	}
 	return nil
+}
+
+// commandsIn returns the quoted texts of more than one word that follow one of some verbs at once.
+func commandsIn(c []promptWord, verbs []string) []string {
+	var list []string
+	for i, w := range c {
+		if i > 0 && w.low == quotedLow && strings.Contains(w.text, " ") && len(w.text) <= MaxGoalName && slices.Contains(verbs, c[i-1].low) {
+			list = append(list, w.text)
+		}
+	}
+	return list
 }
 
 func hostsIn(s []promptWord) []string {

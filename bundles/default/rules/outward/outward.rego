@@ -31,6 +31,7 @@ deploy_unasked if {
 	not said.allows("deploy")
 	not said.allows("release")
 	not requested.asked("go_live")
+	not requested.typed
 	not "deploy" in input.goal.intents
 }
 
@@ -62,7 +63,7 @@ _does(e) if {
 
 # METADATA
 # title: Merge on a code host that nobody ordered
-# description: By the commands of services.merges.
+# description: By the commands, tools and requests of services.merges.
 # related_resources: [https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request]
 # custom:
 #   severity: high
@@ -74,18 +75,38 @@ _does(e) if {
 #   overridable: [organisation, user, project]
 merge_unasked if {
 	input.phase == "pre"
-	some i, line in effects.lines
-	scores.matches(line, _services.merges)
-	not scores.matches(line, _services.rehearsals)
-	_sends(i)
-	not said.allows("merge")
+	some text in _sent
+	scores.matches(text, _services.merges)
+	not said.allows_exactly("merge")
+	not requested.typed
 }
 
-_sends(i) if {
-	some e in input.action.effects
-	e.command == i
-	e.kind == "network"
-	e.verb != "fetch"
+_sent contains text if {
+	some text in requested.texts
+	not scores.matches(text, _services.rehearsals)
+}
+
+# METADATA
+# title: Words in the person's name that nobody ordered
+# description: >-
+#   Issues, comments, reviews and verdicts on code hosts and trackers, by the commands, tools and requests of services.speaks.
+#   Mail, chats and text messages are message_sent.
+# related_resources: ["https://genai.owasp.org/"]
+# custom:
+#   severity: medium
+#   decision: ask
+#   harm: outward
+#   tags: [OWASP-ASI09, SOC2-CC2.3]
+#   message: "Others see this under the user's account, and the user did not ask for it: {command}"
+#   remediation: show the text, and let the user post it or ask for it
+#   overridable: [organisation, user, project]
+speech_unasked if {
+	input.phase == "pre"
+	some text in _sent
+	scores.matches(text, _services.speaks)
+	not said.allows_exactly("speak")
+	not requested.ordered("tell")
+	not requested.typed
 }
 
 # METADATA
