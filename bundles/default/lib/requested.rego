@@ -52,7 +52,7 @@ typed if {
 }
 
 # METADATA
-# title: The latest prompt asks for an act, on nothing else than what the call does it to
+# title: The latest prompt asks for an act, on what the call does it to and nothing more
 # description: Where the call has numbers, of issues or pull requests, the sentence has all of them, if it has any.
 # scope: document
 ordered(act) if {

@@ -255,7 +255,7 @@ func walls() []wall {
 			"a page is made of values: no log, no policy and no connection is at hand that a text on it could reach"},
 		{"cmd/reviewer/uicmd", []string{
 			"cmd/reviewer/approvalscmd", "cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/incidentcmd", "cmd/reviewer/pages", "cmd/reviewer/releasecmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/term", "cmd/reviewer/timeline", "cmd/reviewer/webpage",
-			"engine", "engine/approval", "engine/approval/queue", "engine/audit", "engine/harness", "engine/history", "engine/overview", "engine/serve/pageserver", "bundles/active", "bundles/catalogue",
+			"engine", "engine/approval", "engine/approval/queue", "engine/audit", "engine/harness", "engine/history", "engine/overview", "engine/classify/place", "engine/serve/pageserver", "bundles/active", "bundles/catalogue",
 			"github.com/spf13/cobra"},
 			"the pages show what the commands show: it reads, and nothing that answers, allows or restores is called"},
 		{"engine/serve/pageserver", nil,
