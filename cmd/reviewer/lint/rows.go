@@ -178,14 +178,21 @@ var namedObject = engine.Regexp(`\bobject: ([a-z]{5,})\b`)
 // objects warns about kinds of objects in rows about programs that look misspelt: rules that compare the object of an
 // effect would not see them.
 func (p *policy) objects() {
-	var known []string
 	layers := p.effective.RowLayers()
-	checked := layers[:0:0]
+	checked, others := layers[:0:0], layers[:0:0]
 	for _, l := range layers {
-		if p.layers[l.Name].Given {
+		switch {
+		case !p.layers[l.Name].Given:
+			others = append(others, l)
+		case slices.ContainsFunc(sortedKeys(l.Files), func(file string) bool { return strings.HasPrefix(file, programsFolder) }):
 			checked = append(checked, l)
-			continue
 		}
+	}
+	if len(checked) == 0 {
+		return
+	}
+	var known []string
+	for _, l := range others {
 		for file, text := range l.Files {
 			if strings.HasPrefix(file, programsFolder) {
 				for _, found := range namedObject().FindAllSubmatch(text, -1) {
