@@ -162,6 +162,7 @@ var (
 		{Tool: "WebFetch", Args: map[string]any{"url": "https://docs.example.net/search?q=%s", "prompt": "what does it say?"}},
 		{Tool: "mcp__tracker__search", Args: map[string]any{"query": "%s"}},
 	}
+	ordered   = cases.Event{Prompt: "Comment on issue 7 with the trace."} // a comment that nobody ordered is asked about
 	flowCodes = map[string]func(string) string{
 		"plain":        func(s string) string { return s },
 		"base64":       func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
@@ -190,7 +191,7 @@ func TestFlowsAcross(t *testing.T) {
 	runner, _ := shippedCases(t)
 	rng := rand.New(rand.NewPCG(11, 12))
 	last := func(source, sink cases.Event) engine.Verdict {
-		list := decided(t, runner, cases.Case{Name: "a flow", Workspace: "/srv/shop", Home: "/home/anna", Now: "2026-03-02T09:00:00Z", Events: []cases.Event{source, sink}})
+		list := decided(t, runner, cases.Case{Name: "a flow", Workspace: "/srv/shop", Home: "/home/anna", Now: "2026-03-02T09:00:00Z", Events: []cases.Event{ordered, source, sink}})
 		return list[len(list)-1].Decision
 	}
 	token := func() string { return fmt.Sprintf("Q%dm%x", rng.Uint64()|1<<62, rng.Uint64()|1<<62) }
