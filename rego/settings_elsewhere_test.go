@@ -16,6 +16,7 @@ func elsewhere() map[string]string {
 		"goals.requests.ended_by":                         "bundles/default/cases/goals/hosts.yaml",
 		"goals.requests.pictures":                         "bundles/default/cases/goals/hosts.yaml",
 		"goals.requests.places":                           "bundles/default/cases/goals/hosts.yaml",
+		"goals.requests.typed":                            "bundles/default/cases/cloud/spoken.yaml",
 		"goals.same_words":                                "bundles/default/cases/goals/instructions.yaml",
 		"goals.short":                                     "bundles/default/cases/goals/instructions.yaml",
 		"hosts.services":                                  "bundles/default/cases/network/network.yaml",

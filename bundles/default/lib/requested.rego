@@ -115,6 +115,7 @@ texts contains concat(" ", array.concat(["mcp"], words)) if {
 }
 
 texts contains concat(" ", ["http", lower(e.target)]) if {
+	"network" in input.kinds
 	some e in input.action.effects
 	e.kind == "network"
 	e.verb != "fetch"
