@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
@@ -22,15 +23,19 @@ func manyRulesWarm(t *testing.T) (time.Duration, time.Duration) {
 	decide := func(p *review.Policy, i *int) {
 		*i++
 		in := inputs[*i%len(inputs)]
-		findings, err := p.Matcher.Match(context.Background(), &in)
-		if err == nil {
-			_, err = p.Decider.Decide(context.Background(), &in, findings)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		decideOnce(t, p, &in)
 	}
 	return turnsBy(worked, len(inputs)*20, func() { decide(many, &a) }, func() { decide(few, &b) })
+}
+
+func decideOnce(t *testing.T, p *review.Policy, in *engine.Input) {
+	findings, err := p.Matcher.Match(context.Background(), in)
+	if err == nil {
+		_, err = p.Decider.Decide(context.Background(), in, findings)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // policyWith compiles the built-in policy with n rules of an organisation, half of them conditions

@@ -75,10 +75,12 @@ _has_only(numbers) if numbers == set()
 
 _has_only(numbers) if every n in _numbers { n in numbers }
 
-# Numbers of issues and pull requests: operands, parts of addresses, and arguments of tools.
+# Numbers of issues and pull requests: operands of the commands that are about them, parts of addresses, and arguments of tools.
 _numbers contains n if {
-	some c in input.action.commands
-	some word in object.get(c, "operands", [])
+	some i, line in effects.lines
+	some list in [data.reviewer.services.speaks, data.reviewer.services.merges]
+	scores.matches(line, list)
+	some word in object.get(input.action.commands[i], "operands", [])
 	some part in split(trim_left(word, "#!"), "/")
 	some n in regex.find_n(`^[0-9]+$`, part, 1)
 }
@@ -109,9 +111,8 @@ texts contains line if {
 
 texts contains concat(" ", array.concat(["mcp"], words)) if {
 	startswith(input.event.tool, "mcp__")
-	parts := regex.split(`[^a-z0-9]+`, lower(regex.replace(input.event.tool, `([a-z])([A-Z])`, "${1}_$2")))
-	words := [w | some w in parts; not w in {"", "mcp"}]
-	not _reads(words)
+	words := _words_of(input.event.tool)
+	not _reads
 }
 
 texts contains concat(" ", ["http", lower(e.target)]) if {
@@ -137,10 +138,17 @@ _sends(i) if {
 	e.verb != "fetch"
 }
 
-_reads(words) if {
-	some word in array.slice(words, 1, 3)
-	word in data.reviewer.services.reading
+# The tool's own name begins with a verb of reading: mcp__github__list_issues, mcp__github__github_list_issues.
+_reads if {
+	[_, server, tool] := split(input.event.tool, "__")
+	own := [w | some w in _words_of(tool); not w in _words_of(server)]
+	own[0] in data.reviewer.services.reading
 }
+
+_words_of(name) := [w |
+	some w in regex.split(`[^a-z0-9]+`, lower(regex.replace(name, `([a-z])([A-Z])`, "${1}_$2")))
+	not w in {"", "mcp"}
+]
 
 # METADATA
 # title: Requests cover all effects of the call that are critical

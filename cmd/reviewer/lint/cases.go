@@ -81,39 +81,44 @@ func (p *policy) cases(l Layer, known []string, seen tested) {
 			Message: wrong.Message})
 	}
 	open := len(p.rules.Open) > 0
-	read := map[string]bool{}
+	p.caseNames(l, list)
 	for _, c := range list {
-		if !read[c.File] {
-			read[c.File] = true
-			p.caseNames(l, c.File)
-		}
 		p.story(l, c, known, open, seen)
 	}
 }
 
-// namedCase is the beginning of a case in a list, and the name of it.
-var namedCase = engine.Regexp(`^- name: +(.*[^ ]) *$`)
-
 // caseNames warns about two cases of a file with the same name.
-func (p *policy) caseNames(l Layer, file string) {
-	text, err := bundles.ReadFile(l.Files, file)
-	if err != nil {
-		return // reported where the cases are read
-	}
-	first := map[string]int{}
-	for i, line := range strings.Split(string(text), "\n") {
-		found := namedCase().FindStringSubmatch(strings.TrimSuffix(line, "\r"))
-		if found == nil {
+func (p *policy) caseNames(l Layer, list []cases.Case) {
+	first := map[[2]string]cases.Case{}
+	for _, c := range list {
+		name := c.ID()
+		if name != c.Name { // a row: the first one counts for its table
+			table, isFirst := strings.CutSuffix(name, "/1")
+			if !isFirst {
+				continue
+			}
+			name = table
+		}
+		before, twice := first[[2]string{c.File, name}]
+		if !twice {
+			first[[2]string{c.File, name}] = c
 			continue
 		}
-		name := found[1]
-		if before := first[name]; before > 0 {
-			p.add(&engine.Problem{File: l.Name + "/" + file, Line: i + 1, Col: columnOf(l, file, i+1, name), Code: "case.name", Warning: true,
-				Message: fmt.Sprintf("the case in line %d is called %s too: give each its own name", before, name)})
-			continue
-		}
-		first[name] = i + 1
+		line, col := nameOf(l, c, name)
+		other, _ := nameOf(l, before, name)
+		p.add(&engine.Problem{File: l.Name + "/" + c.File, Line: line, Col: col, Code: "case.name", Warning: true,
+			Message: fmt.Sprintf("the case in line %d is called %s too: give each its own name", other, name)})
 	}
+}
+
+// nameOf returns where a case or its table is named: the rows of a table follow its name.
+func nameOf(l Layer, c cases.Case, name string) (line, col int) {
+	for line = c.Line; line > 0; line-- {
+		if col = columnOf(l, c.File, line, name); col > 0 {
+			return line, col
+		}
+	}
+	return c.Line, 0
 }
 
 // story checks one case. If a policy computes ids, any id may exist.

@@ -169,52 +169,61 @@ func (p *policy) misspelt(word string) string {
 	return ""
 }
 
-// programsFolder is the folder of a layer with rows about programs.
-const programsFolder = "programs/"
-
 // namedObject is the object of an effect in a row about a program.
 var namedObject = engine.Regexp(`\bobject: ([a-z]{5,})\b`)
+
+// object is a kind of object that a row about a program names.
+type object struct {
+	file string
+	line int
+	name string
+}
+
+// objectsOf lists the kinds of objects that a layer's rows about programs name.
+func objectsOf(files map[string][]byte) (list []object) {
+	for _, file := range sortedKeys(files) {
+		if !strings.HasPrefix(file, "programs/") {
+			continue
+		}
+		for i, line := range strings.Split(string(files[file]), "\n") {
+			for _, found := range namedObject().FindAllStringSubmatch(line, -1) {
+				list = append(list, object{file, i + 1, found[1]})
+			}
+		}
+	}
+	return list
+}
 
 // objects warns about kinds of objects in rows about programs that look misspelt: rules that compare the object of an
 // effect would not see them.
 func (p *policy) objects() {
-	layers := p.effective.RowLayers()
-	checked, others := layers[:0:0], layers[:0:0]
-	for _, l := range layers {
-		switch {
-		case !p.layers[l.Name].Given:
-			others = append(others, l)
-		case slices.ContainsFunc(sortedKeys(l.Files), func(file string) bool { return strings.HasPrefix(file, programsFolder) }):
-			checked = append(checked, l)
+	var checked, known []string
+	own := map[string][]object{}
+	for _, l := range p.effective.RowLayers() {
+		if p.layers[l.Name].Given {
+			if own[l.Name] = objectsOf(l.Files); len(own[l.Name]) > 0 {
+				checked = append(checked, l.Name)
+			}
 		}
 	}
 	if len(checked) == 0 {
 		return
 	}
-	var known []string
-	for _, l := range others {
-		for file, text := range l.Files {
-			if strings.HasPrefix(file, programsFolder) {
-				for _, found := range namedObject().FindAllSubmatch(text, -1) {
-					known = append(known, string(found[1]))
-				}
-			}
+	for _, l := range p.effective.RowLayers() {
+		if p.layers[l.Name].Given {
+			continue
+		}
+		for _, o := range objectsOf(l.Files) {
+			known = append(known, o.name)
 		}
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
-	for _, l := range checked {
-		for _, file := range sortedKeys(l.Files) {
-			if !strings.HasPrefix(file, programsFolder) {
-				continue
-			}
-			for i, line := range strings.Split(string(l.Files[file]), "\n") {
-				for _, found := range namedObject().FindAllStringSubmatch(line, -1) {
-					if near := engine.Nearest(found[1], known); near != "" && !slices.Contains(known, found[1]) {
-						p.add(&engine.Problem{File: l.Name + "/" + file, Line: i + 1, Col: columnOf(p.layers[l.Name], file, i+1, found[1]),
-							Code: "row.object", Warning: true, Message: fmt.Sprintf("object: no other row has %q", found[1]), Suggestion: near})
-					}
-				}
+	for _, layer := range checked {
+		for _, o := range own[layer] {
+			if near := engine.Nearest(o.name, known); near != "" && !slices.Contains(known, o.name) {
+				p.add(&engine.Problem{File: layer + "/" + o.file, Line: o.line, Col: columnOf(p.layers[layer], o.file, o.line, o.name),
+					Code: "row.object", Warning: true, Message: fmt.Sprintf("object: no other row has %q", o.name), Suggestion: near})
 			}
 		}
 	}

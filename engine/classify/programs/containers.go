@@ -93,7 +93,7 @@ func containerOf(c *shell.Call) (argv []abstract.Arg, p shell.Venue) {
 			p.Mounts = append(p.Mounts, m)
 		}
 	}
-	if p.Reaches = hostAccess(o, p.Mounts, c.Shell.In.Rows.Words("services.engines")); p.Reaches {
+	if p.Reaches = hostAccess(c, o, p.Mounts); p.Reaches {
 		p.Mounts = append(p.Mounts, shell.Mount{Host: abstract.Word("/dev"), On: c.Shell.Frame.Host, Inside: "/dev"},
 			shell.Mount{Host: abstract.Word("/proc/sys"), On: c.Shell.Frame.Host, Inside: "/proc/sys"})
 	}
@@ -141,10 +141,10 @@ func mountOf(c *shell.Call, v abstract.Arg) (shell.Mount, bool) {
 }
 
 // hostAccess reports whether a container can access its host.
-func hostAccess(o options.Options, mounts []shell.Mount, engines []string) bool {
+func hostAccess(c *shell.Call, o options.Options, mounts []shell.Mount) bool {
+	rows := c.Shell.In.Rows
 	for _, m := range mounts {
-		if m.Host.Is("/", "/etc", "/root", "/home", "/proc", "/sys", "/dev", "/boot", "/usr", "/var", "/run", "/var/run") ||
-			slices.Contains(engines, path.Base(m.Host.Text)) {
+		if m.Host.Is(rows.Words("services.host_folders")...) || slices.Contains(rows.Words("services.engines"), path.Base(m.Host.Text)) {
 			return true
 		}
 	}

@@ -149,7 +149,7 @@ func TestBulk(t *testing.T) {
 }
 
 func TestManyQuestions(t *testing.T) {
-	const many = 60
+	const many = 200
 	b := newBench(t)
 	for i := range many {
 		b.ask(fmt.Sprint("s", i/16), i, time.Hour)

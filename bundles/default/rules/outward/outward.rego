@@ -87,7 +87,7 @@ _sent contains text if {
 }
 
 # METADATA
-# title: Words in the person's name that nobody ordered
+# title: Text under the user's account that nobody ordered
 # description: >-
 #   Issues, comments, reviews and verdicts on code hosts and trackers, by the commands, tools and requests of services.speaks.
 #   Mail, chats and text messages are message_sent.
