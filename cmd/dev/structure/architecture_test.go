@@ -61,7 +61,7 @@ func walls() []wall {
 			"files are kept and restored whatever the call that changed them meant, and whatever decided that they return"},
 		{"engine/harness", []string{"engine", "engine/osfile"},
 			"an agent's wire format is true whatever a call means and whatever is decided; packages under engine meet in cmd only"},
-		{"engine/harness/settings", []string{"engine", "engine/osfile", "engine/harness", "github.com/BurntSushi/toml"},
+		{"engine/harness/settings", []string{"engine", "engine/osfile", "engine/harness", "github.com/BurntSushi/toml", "github.com/tailscale/hujson"},
 			"how an agent's files name a hook is true whatever the hook is sent and answers; no program is started, so every file can be tried out"},
 		{"engine/harness/harnesstest", []string{"engine", "github.com/google/go-cmp/cmp"},
 			"tests show events alike, whichever agent they come from"},

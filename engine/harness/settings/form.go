@@ -19,6 +19,7 @@ type form struct {
 	fixed     []fixed  // members that the document needs
 	pins      []fixed  // members that keep weaker layers from turning its hooks off
 	off       []offSwitch
+	comments  bool // the agent reads comments in these documents
 	dedicated bool // the file contains hooks only: it is removed when nothing else is left
 
 	handler  func(HookCommand, Hook) any
@@ -41,7 +42,7 @@ func (f form) install(settings []byte, c HookCommand) ([]byte, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	top, err := readSettings(settings)
+	top, err := f.read(settings)
 	if err != nil {
 		return nil, err
 	}
@@ -61,13 +62,13 @@ func (f form) install(settings []byte, c HookCommand) ([]byte, error) {
 	if top, err = f.fix(f.put(top, list)); err != nil {
 		return nil, err
 	}
-	return top.print()
+	return f.print(settings, top)
 }
 
 // uninstall returns settings without entries of reviewer, and without the
 // lists that only contained those.
 func (f form) uninstall(settings []byte) ([]byte, error) {
-	top, err := readSettings(settings)
+	top, err := f.read(settings)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +89,21 @@ func (f form) uninstall(settings []byte) ([]byte, error) {
 	}
 	if f.dedicated && f.onlyFixed(top) {
 		return nil, nil
+	}
+	return f.print(settings, top)
+}
+
+// read reads a document. Its comments are left out if the agent does so, too.
+func (f form) read(settings []byte) (object, error) {
+	if f.comments {
+		settings = plainJSON(settings, false)
+	}
+	return readSettings(settings)
+}
+
+func (f form) print(old []byte, top object) ([]byte, error) {
+	if f.comments && commented(old) {
+		return printOver(old, top)
 	}
 	return top.print()
 }

@@ -67,7 +67,7 @@ type ForeignHook struct{ Event, Matcher, Type, What string }
 // it; empty if unknown.
 func (f form) inspect(settings []byte, client string) Findings {
 	var found Findings
-	top, err := readSettings(settings)
+	top, err := f.read(settings)
 	if err == nil {
 		err = f.switches(&found, top)
 	}

@@ -161,7 +161,7 @@ func openCodeList(h harness.Harness, url string) Format {
 // openCodePlugins reports the plugins that a configuration lists, except reviewer's. OpenCode allows
 // comments in such a file. With one that cannot be read here, it does not start.
 func openCodePlugins(h harness.Harness, raw []byte, own string) Findings {
-	top, err := readSettings(plainJSON(raw))
+	top, err := readSettings(plainJSON(raw, true))
 	if err != nil {
 		return Findings{}
 	}

@@ -34,6 +34,7 @@ func codexLayers(h harness.Harness, p Places) []Layer {
 func geminiLayers(h harness.Harness, p Places) []Layer {
 	own := jsonForm(h, func(f *form, e *entry) {
 		e.named, e.lenient = true, true
+		f.comments = true
 		f.off = []offSwitch{
 			{path: "hooksConfig.enabled", value: "false"},
 			{path: "hooksConfig.disabled", names: true, always: true},
@@ -74,6 +75,7 @@ func copilotLayers(h harness.Harness, p Places) []Layer {
 func qwenLayers(h harness.Harness, p Places) []Layer {
 	own := jsonForm(h, func(f *form, e *entry) {
 		e.named, e.below = true, 1000
+		f.comments = true
 		f.off = []offSwitch{{path: "disableAllHooks", value: "true"}}
 	})
 	system := managedFolders{"/etc/qwen-code", "/Library/Application Support/QwenCode", "C:/ProgramData/qwen-code"}
