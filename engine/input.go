@@ -351,7 +351,7 @@ func Weekdays() []string {
 func Round6(f float64) float64 { return math.Round(f*1e6) / 1e6 }
 
 // Resources lists the resources whose use is counted per session.
-func Resources() []string { return []string{"bytes", "files", "agents", "output", "time"} }
+func Resources() []string { return []string{"bytes", "files", "agents", "output", "time", "tokens"} }
 
 // AnswerCounts counts people's answers in a session. Questions that were
 // answered with yes and denials that were overruled are false alarms.

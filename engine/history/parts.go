@@ -205,8 +205,8 @@ const (
 )
 
 // bin counts the resources that some actions used: bytes written, files
-// changed, agents started, bytes of output, milliseconds.
+// changed, agents started, bytes of output, milliseconds, tokens.
 type bin struct {
 	N   int64    `json:"n"` // actions
-	Use [5]int64 `json:"u"` // by the order of Resources
+	Use [6]int64 `json:"u"` // by the order of Resources
 }

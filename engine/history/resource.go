@@ -166,6 +166,11 @@ func (h *State) foldUsage(r *engine.Record) {
 		return
 	}
 	h.Tokens = addUse(h.Tokens, r.Event.Usage.Tokens)
+	b := h.bin
+	if r.Kind != engine.KindPre && len(h.Bins) > 0 {
+		b = func() *bin { return &h.Bins[len(h.Bins)-1] } // what the model wrote after a call belongs to its bin
+	}
+	b().add(5, r.Event.Usage.Tokens)
 	next := *r.Event.Usage
 	next.Tokens, next.Skipped, next.Message = 0, 0, boundKey(next.Message, digestLength)
 	h.Usage = &next

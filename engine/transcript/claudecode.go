@@ -533,3 +533,18 @@ func topLevel(line []byte) map[string]string {
 	}
 	return keys
 }
+
+// spokenInClaudeCode: a message has a line for each of its parts, and the usage so far in each.
+func spokenInClaudeCode(line []byte) (string, int64, bool) {
+	var l struct {
+		Type    string `json:"type"`
+		Message struct {
+			ID    string `json:"id"`
+			Usage struct {
+				Output int64 `json:"output_tokens"`
+			} `json:"usage"`
+		} `json:"message"`
+	}
+	ok := json.Unmarshal(line, &l) == nil && l.Type == "assistant"
+	return l.Message.ID, l.Message.Usage.Output, ok
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -330,4 +331,26 @@ func (c *codexReader) aborted(reason string) {
 		_ = c.result(id, r) // the call is known
 	}
 	c.open = nil
+}
+
+// spokenInCodex: an event repeats the total with the last response's tokens, also when only something else has changed.
+func spokenInCodex(line []byte) (string, int64, bool) {
+	type tokens struct {
+		Output int64 `json:"output_tokens"`
+		Total  int64 `json:"total_tokens"`
+	}
+	var l struct {
+		Type    string `json:"type"`
+		Payload struct {
+			Type string `json:"type"`
+			Info *struct {
+				Total tokens `json:"total_token_usage"`
+				Last  tokens `json:"last_token_usage"`
+			} `json:"info"`
+		} `json:"payload"`
+	}
+	if json.Unmarshal(line, &l) != nil || l.Type != "event_msg" || l.Payload.Type != "token_count" || l.Payload.Info == nil {
+		return "", 0, false
+	}
+	return strconv.FormatInt(l.Payload.Info.Total.Total, 10), l.Payload.Info.Last.Output, true
 }

@@ -192,3 +192,14 @@ func geminiOutput(raw json.RawMessage) (output, failure string) {
 	}
 	return output, failure
 }
+
+// spokenInGemini: a message is written again when its calls have ended.
+func spokenInGemini(line []byte) (string, int64, bool) {
+	var l struct {
+		Type   string `json:"type"`
+		ID     string `json:"id"`
+		Tokens struct{ Output, Thoughts int64 }
+	}
+	ok := json.Unmarshal(line, &l) == nil && l.Type == "gemini"
+	return l.ID, sum(l.Tokens.Output, l.Tokens.Thoughts), ok
+}

@@ -88,3 +88,19 @@ func (s *translator) piResult(l piLine) {
 		s.bad(err)
 	}
 }
+
+// spokenInPi: a message has one line.
+func spokenInPi(line []byte) (string, int64, bool) {
+	var l struct {
+		Type    string `json:"type"`
+		ID      string `json:"id"`
+		Message struct {
+			Role  string `json:"role"`
+			Usage struct {
+				Output int64 `json:"output"`
+			} `json:"usage"`
+		} `json:"message"`
+	}
+	ok := json.Unmarshal(line, &l) == nil && l.Type == "message" && l.Message.Role == "assistant"
+	return l.ID, l.Message.Usage.Output, ok
+}

@@ -105,3 +105,17 @@ func (q qwenResult) of(raw json.RawMessage) engine.Result {
 	r.Interrupted = q.Status == "cancelled" && !r.Refused
 	return r
 }
+
+// spokenInQwen: a message has one line.
+func spokenInQwen(line []byte) (string, int64, bool) {
+	var l struct {
+		Type  string `json:"type"`
+		ID    string `json:"uuid"`
+		Usage struct {
+			Output   int64 `json:"candidatesTokenCount"`
+			Thoughts int64 `json:"thoughtsTokenCount"`
+		} `json:"usageMetadata"`
+	}
+	ok := json.Unmarshal(line, &l) == nil && l.Type == "assistant"
+	return l.ID, sum(l.Usage.Output, l.Usage.Thoughts), ok
+}

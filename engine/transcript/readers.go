@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -164,8 +163,9 @@ const usageTail = 1 << 20
 // nothing is counted: existing contents belong to an earlier session. Of a long
 // addition only the end is read. Nil: nothing was added, or nothing can be read.
 func Usage(e engine.Event, before *engine.Usage) *engine.Usage {
-	if e.Transcript == "" || e.Harness != harness.ClaudeCode {
-		return nil
+	read := spokenBy(e.Harness)
+	if e.Transcript == "" || read == nil || e.Agent != "" && e.Harness != harness.ClaudeCode {
+		return nil // the sub-agents of other agents have transcripts of their own
 	}
 	info, err := os.Stat(e.Transcript)
 	switch {
@@ -178,11 +178,11 @@ func Usage(e engine.Event, before *engine.Usage) *engine.Usage {
 	case before.To == info.Size():
 		return nil
 	}
-	return usageFrom(e.Transcript, *before, info.Size())
+	return usageFrom(e.Transcript, *before, info.Size(), read)
 }
 
 // usageFrom reads the complete lines between the previous position and the end.
-func usageFrom(path string, before engine.Usage, end int64) *engine.Usage {
+func usageFrom(path string, before engine.Usage, end int64, read spoken) *engine.Usage {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
@@ -199,36 +199,53 @@ func usageFrom(path string, before engine.Usage, end int64) *engine.Usage {
 		return nil // the line is being written
 	}
 	for line := range bytes.Lines(text[:whole]) {
-		countLine(u, line)
+		if bytes.Contains(line, []byte("sage")) || bytes.Contains(line, []byte("oken")) { // no other line is about tokens
+			countLine(u, line, read)
+		}
 	}
 	return u
 }
 
-// usageLine is a line of the main agent's messages, as far as it is about tokens. Its
-// other parts are not examined.
-type usageLine struct {
-	Type      string `json:"type"`
-	Sidechain bool   `json:"isSidechain"`
-	Message   struct {
-		ID    string `json:"id"`
-		Usage struct {
-			Output int64 `json:"output_tokens"`
-		} `json:"usage"`
-	} `json:"message"`
+// spoken reads a line of a transcript: the id of a message, and the tokens that the model wrote for it so far.
+// False: the line is about something else.
+type spoken func(line []byte) (id string, tokens int64, ok bool)
+
+// spokenBy returns how an agent's transcript counts tokens, thoughts included. Nil: it has no transcript that grows
+// by lines, names none in its events, or does not count in it (Kimi, Cline, Droid, OpenCode, Cursor).
+func spokenBy(agent string) spoken {
+	switch agent {
+	case harness.ClaudeCode:
+		return spokenInClaudeCode
+	case harness.Codex:
+		return spokenInCodex
+	case harness.Gemini:
+		return spokenInGemini
+	case harness.Copilot:
+		return spokenInCopilot
+	case harness.Qwen:
+		return spokenInQwen
+	case harness.Pi:
+		return spokenInPi
+	}
+	return nil
 }
 
-// countLine adds the usage in a line. A message has a line for each of its parts, and the
-// usage so far in each.
-func countLine(u *engine.Usage, line []byte) {
-	var l usageLine
-	if !bytes.Contains(line, []byte(`"usage"`)) || json.Unmarshal(line, &l) != nil || l.Type != "assistant" {
+// sum adds tokens, each within its bounds.
+func sum(a, b int64) int64 { return bounded(a) + bounded(b) }
+
+func bounded(tokens int64) int64 { return min(max(tokens, 0), maxTokens) }
+
+// countLine adds the usage in a line.
+func countLine(u *engine.Usage, line []byte, read spoken) {
+	id, tokens, ok := read(line)
+	if !ok {
 		return
 	}
-	sum := sha256.Sum256([]byte(l.Message.ID))
-	if id := hex.EncodeToString(sum[:4]); id != u.Message || l.Message.ID == "" {
-		u.Message, u.Counted = id, 0
+	digest := sha256.Sum256([]byte(id))
+	if short := hex.EncodeToString(digest[:4]); short != u.Message || id == "" {
+		u.Message, u.Counted = short, 0
 	}
-	n := min(max(l.Message.Usage.Output, 0), maxTokens)
+	n := bounded(tokens)
 	u.Tokens += max(0, n-u.Counted)
 	u.Counted = max(u.Counted, n)
 }

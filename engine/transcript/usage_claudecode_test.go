@@ -84,8 +84,61 @@ func TestUsageOfUnusualFiles(t *testing.T) {
 			t.Errorf("%s: got %+v", name, got)
 		}
 	}
-	if got := Usage(engine.Event{Harness: Codex, Transcript: path}, nil); got != nil {
+	if got := Usage(engine.Event{Harness: harness.OpenCode, Transcript: path}, nil); got != nil {
 		t.Errorf("another agent: got %+v", got)
+	}
+}
+
+// Each agent counts in lines of its own form; what is written twice counts once.
+func TestUsageOfAgents(t *testing.T) {
+	for agent, lines := range map[string][]string{
+		harness.Codex: {
+			`{"type":"event_msg","payload":{"type":"token_count","info":null}}`,
+			`{"type":"token_usage_record","payload":{"response_id":"r1","usage":{"output_tokens":30}}}`,
+			`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"output_tokens":30,"total_tokens":90},"last_token_usage":{"output_tokens":30}}}}`,
+			`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"output_tokens":30,"total_tokens":90},"last_token_usage":{"output_tokens":30}},"rate_limits":{}}}`,
+			`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"output_tokens":42,"total_tokens":140},"last_token_usage":{"output_tokens":12}}}}`,
+		},
+		harness.Gemini: {
+			`{"$set":{"lastUpdated":"x"}}`,
+			`{"id":"a","type":"gemini","content":"tokens","tokens":{"input":10,"output":20,"thoughts":10}}`,
+			`{"id":"a","type":"gemini","tokens":{"input":10,"output":20,"thoughts":10},"toolCalls":[]}`,
+			`{"id":"b","type":"user","tokens":{"output":500}}`,
+			`{"id":"c","type":"gemini","tokens":{"output":12}}`,
+		},
+		harness.Copilot: {
+			`{"type":"session.usage_record","data":{"usage":{"inputTokens":10,"outputTokens":30,"apiCallId":"c1"}}}`,
+			`{"type":"assistant.message","data":{"outputTokens":700}}`,
+			`{"type":"session.usage_record","data":{"usage":{"inputTokens":10,"outputTokens":12,"apiCallId":"c2"}}}`,
+		},
+		harness.Qwen: {
+			`{"type":"system","uuid":"s","systemPayload":{"uiEvent":{"output_token_count":30}}}`,
+			`{"type":"assistant","uuid":"a","usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":25,"thoughtsTokenCount":5}}`,
+			`{"type":"assistant","uuid":"b","usageMetadata":{"candidatesTokenCount":12}}`,
+		},
+		harness.Pi: {
+			`{"type":"message","id":"a","message":{"role":"assistant","usage":{"input":10,"output":30}}}`,
+			`{"type":"message","id":"b","message":{"role":"toolResult","usage":{"output":70}}}`,
+			`{"type":"message","id":"c","message":{"role":"assistant","usage":{"output":12}}}`,
+		},
+	} {
+		path := filepath.Join(t.TempDir(), "transcript.jsonl")
+		e := engine.Event{Harness: agent, Transcript: path}
+		u, all := Usage(e, nil), int64(0)
+		for _, line := range lines {
+			appendTo(t, path, line+"\n")
+			if next := Usage(e, u); next != nil {
+				u, all = next, all+next.Tokens
+			}
+		}
+		if all != 42 {
+			t.Errorf("%s: %d tokens, want 42", agent, all)
+		}
+		e.Agent = "sub"
+		appendTo(t, path, lines[len(lines)-1]+"\n")
+		if got := Usage(e, u); got != nil {
+			t.Errorf("%s: a sub-agent's event read %+v", agent, got)
+		}
 	}
 }
 
