@@ -56,7 +56,7 @@ func (q *questions) Open(
 	one.loads = one.code()
 	runtime.UnlockOSThread() // see answer; Close locks it again
 	if q.pause != nil {
-		one.resume = q.pause.Begin()
+		one.resume = q.pause.Begin(q.Limit())
 	}
 	return one, nil
 }

@@ -295,11 +295,11 @@ type Pause struct {
 	cancel  context.CancelFunc
 }
 
-// Begin tells the client to wait, and lets another request take the place of this one until
+// Begin tells the client to wait for at most some time, and lets another request take the place of this one until
 // the returned function is called. Meanwhile the request's context ends if the client does, or
 // if the server is about to end: the client then starts a process of its own.
-func (p *Pause) Begin() (resume func()) {
-	waiting := wire.Answer{Status: wire.Waiting, Once: p.once}
+func (p *Pause) Begin(most time.Duration) (resume func()) {
+	waiting := wire.Answer{Status: wire.Waiting, Once: p.once, Wait: int(max(most, 0).Milliseconds())}
 	_ = p.conn.SetDeadline(time.Time{})
 	_, _ = p.conn.Write(waiting.Encode()) // a client that is gone is noticed below
 	ended := context.AfterFunc(p.serving, p.cancel)

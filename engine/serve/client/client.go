@@ -28,7 +28,7 @@ var (
 
 // Other waits, in milliseconds.
 const (
-	reserve    = 1500  // of the agent's time, for a denial
+	settle     = 500   // after the time by which the process answers itself: it is stopped, or starved
 	answerWait = 15000 // the shortest time-out of an event that can be denied leaves as much for `reviewer hook`
 )
 
@@ -149,7 +149,7 @@ func (c *client) exchange(s *socket, home, challenge string) (*wire.Answer, bool
 		err = receiveAnswer(s, &answer, answerWait)
 	}
 	if err == nil && answer.Status == wire.Waiting && s.sender == greeted && answer.Once == request.Once {
-		err = receiveAnswer(s, &answer, c.patience())
+		err = receiveAnswer(s, &answer, int64(answer.Wait)+settle)
 	}
 	switch {
 	case err != nil:
@@ -168,16 +168,6 @@ func receiveAnswer(s *socket, answer *wire.Answer, ms int64) error {
 		return err
 	}
 	return answer.Decode(b)
-}
-
-// patience returns how long the answer of a person may take: the time that the agent gives
-// the hook, less what `reviewer hook` needs if the process ends meanwhile.
-func (c *client) patience() int64 {
-	given, err := strconv.ParseInt(flagValue(c.args, wire.TimeoutFlag), 10, 64)
-	if err != nil {
-		return answerWait
-	}
-	return max(given*1000-time.Since(c.began).Milliseconds()-reserve, 1)
 }
 
 func (c *client) readInput() error {

@@ -3,7 +3,7 @@
 //
 //	greeting  magic 4 | length 4 | home, challenge
 //	request   magic 4 | length 4 | home, challenge, once, maker 4, number of arguments, arguments…, number of variables, variables…, input
-//	answer    magic 4 | length 4 | status 1 | exit code 1 | once, stdout, stderr
+//	answer    magic 4 | length 4 | status 1 | exit code 1 | wait 4 | once, stdout, stderr
 //
 // Numbers are big-endian; a string is its length in 4 bytes and its bytes. The client
 // imports this package, so it imports next to nothing: each package that it
@@ -65,7 +65,7 @@ var (
 const (
 	greetingMagic = "rvg4"
 	requestMagic  = "rvq4"
-	answerMagic   = "rva4"
+	answerMagic   = "rva5"
 )
 
 // HeaderSize is the number of bytes before a message's body, which contain its length.
@@ -102,6 +102,7 @@ const (
 type Answer struct {
 	Status Status
 	Exit   byte
+	Wait   int    // milliseconds until the answer that follows, at most; of Waiting
 	Once   string // of the request
 	Stdout []byte
 	Stderr []byte
@@ -126,7 +127,7 @@ func (r *Request) Encode() []byte {
 
 // Encode returns the message.
 func (a *Answer) Encode() []byte {
-	b := text(append(begin(answerMagic), byte(a.Status), a.Exit), a.Once)
+	b := text(number(append(begin(answerMagic), byte(a.Status), a.Exit), a.Wait), a.Once)
 	b = append(number(b, len(a.Stdout)), a.Stdout...)
 	return finish(append(number(b, len(a.Stderr)), a.Stderr...))
 }
@@ -186,7 +187,7 @@ func (a *Answer) Decode(b []byte) error {
 	if r.err == nil {
 		a.Status, a.Exit = Status(two[0]), two[1]
 	}
-	a.Once = r.text()
+	a.Wait, a.Once = r.number(), r.text()
 	a.Stdout, a.Stderr = r.bytes(), r.bytes()
 	if r.err == nil && a.Status > Waiting {
 		return ErrMagic

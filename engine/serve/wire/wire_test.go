@@ -12,7 +12,7 @@ func TestMessages(t *testing.T) {
 	if err := gotRequest.Decode(request.Encode()); err != nil || !reflect.DeepEqual(gotRequest, request) {
 		t.Errorf("request: %+v, %v", gotRequest, err)
 	}
-	answer := Answer{Status: Answered, Exit: 2, Once: "o", Stdout: []byte("out"), Stderr: []byte("err")}
+	answer := Answer{Status: Answered, Exit: 2, Wait: 25000, Once: "o", Stdout: []byte("out"), Stderr: []byte("err")}
 	var gotAnswer Answer
 	if err := gotAnswer.Decode(answer.Encode()); err != nil || !reflect.DeepEqual(gotAnswer, answer) {
 		t.Errorf("answer: %+v, %v", gotAnswer, err)
