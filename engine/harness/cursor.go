@@ -67,15 +67,26 @@ func finishCursor(d document, e *engine.Event) error {
 	if err := d.decode(&roots, "workspace_roots", "a list of strings"); err != nil {
 		return err
 	}
-	if e.CWD == "" && len(roots) > 0 {
-		e.CWD = roots[0]
-	}
+	// The shell's folder follows cd, the roots of the workspace do not.
+	e.Project = rootOf(e.CWD, roots)
+	e.CWD = cmp.Or(e.CWD, e.Project)
 	if tool, ok := strings.CutPrefix(e.Tool, "MCP:"); ok {
 		e.Tool = serverTool(Cursor, tool)
 	} else if e.Name == cursorMCP {
 		e.Tool = serverTool(Cursor, e.Tool)
 	}
 	return nil
+}
+
+// rootOf returns the folder of a workspace that another folder is in, else the first one; "": there is none.
+func rootOf(folder string, roots []string) string {
+	for _, root := range roots {
+		below, ok := strings.CutPrefix(folder, strings.TrimRight(root, `/\`))
+		if ok && (below == "" || strings.ContainsAny(below[:1], `/\`)) {
+			return root
+		}
+	}
+	return cmp.Or(append(roots, "")...)
 }
 
 // cursorTimeout returns the time that the client gives a hook.

@@ -298,3 +298,23 @@ func fuzzDecode(f *testing.F, agent string) {
 		}
 	})
 }
+
+// A session of Cursor works in the folder that is open, wherever its shell is; of several in the one with the shell.
+func TestRootsOfCursor(t *testing.T) {
+	for name, c := range map[string]struct{ cwd, roots, cwdWant, project string }{
+		"a subfolder":   {"/srv/shop/web", `["/srv/shop"]`, "/srv/shop/web", "/srv/shop"},
+		"two folders":   {"/srv/till/a", `["/srv/shop", "/srv/till/"]`, "/srv/till/a", "/srv/till/"},
+		"a longer name": {"/srv/shop-old", `["/srv/till", "/srv/shop"]`, "/srv/shop-old", "/srv/till"},
+		"no folder":     {"/srv/shop", `[]`, "/srv/shop", ""},
+		"only roots":    {"", `["/srv/shop"]`, "/srv/shop", "/srv/shop"},
+		"Windows":       {`C:\\shop\\web`, `["C:\\shop"]`, `C:\shop\web`, `C:\shop`},
+	} {
+		raw := fmt.Sprintf(`{"hook_event_name":"preToolUse","conversation_id":"c","tool_use_id":"t","workspace_roots":%s,"cwd":"%s",`+
+			`"tool_name":"Shell","tool_input":{"command":"rm notes.txt"}}`, c.roots, c.cwd)
+		agent, _ := Find(Cursor)
+		e, err := agent.Decode("preToolUse", []byte(raw), "")
+		if err != nil || e.CWD != c.cwdWant || e.Project != c.project {
+			t.Errorf("%s: %q in %q (%v), want %q in %q", name, e.CWD, e.Project, err, c.cwdWant, c.project)
+		}
+	}
+}

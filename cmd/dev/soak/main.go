@@ -3,7 +3,7 @@
 // every call that was answered must be in the log exactly once, the log must verify and replay,
 // and the process must not have grown. `make soak` runs it.
 //
-// Out of scope: the decisions; the calls are harmless.
+// One call in twenty is denied, in a session of its own. Out of scope: which calls are denied.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,8 @@ func main() {
 	flag.DurationVar(&s.time, "time", 10*time.Minute, "how long calls are made")
 	flag.IntVar(&s.sessions, "sessions", 200, "sessions, which take turns in making calls")
 	flag.IntVar(&s.workers, "workers", 16, "calls at the same time")
+	flag.DurationVar(&s.life, "life", 2*time.Second, "how long a resident process lives on average before it is killed")
+	flag.Float64Var(&s.clients, "clients", 0.02, "the share of calls that are made by the client, a tenth of which is killed")
 	total := flag.Int("questions", 0, "make this `number` of calls that wait for a person, instead of calls for a time")
 	flag.Parse()
 	if err := s.run(*total); err != nil {
@@ -40,7 +43,8 @@ func main() {
 // soak is one run.
 type soak struct {
 	bin               string
-	time              time.Duration
+	time, life        time.Duration
+	clients           float64
 	sessions, workers int
 
 	home, work string
@@ -140,7 +144,7 @@ func (s *soak) keepServing(stop <-chan struct{}) {
 // memory is watched.
 func (s *soak) kill(stop <-chan struct{}) {
 	began := time.Now()
-	for pause(stop, time.Duration(rand.Int64N(int64(4*time.Second)))) {
+	for pause(stop, time.Duration(rand.Int64N(int64(2*s.life)))) {
 		if time.Since(began) > s.time*2/3 {
 			s.calm.Store(true)
 			return
@@ -168,18 +172,23 @@ func (s *soak) reload(stop <-chan struct{}) {
 func (s *soak) calls(worker int, end time.Time) {
 	for n := 0; time.Now().Before(end); n++ {
 		session := worker + s.workers*rand.IntN(max(s.sessions/s.workers, 1))
-		s.call(fmt.Sprint("s", session), fmt.Sprintf("c%d-%d", worker, n))
+		call := fmt.Sprintf("c%d-%d", worker, n)
+		if n%20 == 0 {
+			s.call("denied-"+call, call, "mkfs.ext4 /dev/sdb1")
+		} else {
+			s.call(fmt.Sprint("s", session), call, "go test ./basket -run "+call)
+		}
 	}
 }
 
-// call makes one call: one in fifty by the client, the others over the socket. As an agent
+// call makes one call: some by the client, the others over the socket. As an agent
 // does, it continues once it has an answer, and otherwise asks again.
-func (s *soak) call(session, call string) {
+func (s *soak) call(session, call, command string) {
 	id := session + "/" + call
 	s.made.Store(id, true)
 	input := fmt.Appendf(nil, `{"session_id":%q,"cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Bash",`+
-		`"tool_input":{"command":"go test ./basket -run %s"},"tool_use_id":%q,"prompt_id":"p"}`, session, s.work, call, call)
-	if rand.IntN(50) > 0 {
+		`"tool_input":{"command":%q},"tool_use_id":%q,"prompt_id":"p"}`, session, s.work, command, call)
+	if rand.Float64() >= s.clients {
 		exit, err := s.ask(input)
 		if err == nil {
 			s.served[bySocket].Add(1)
@@ -194,10 +203,14 @@ func (s *soak) call(session, call string) {
 	}
 }
 
-// note remembers that a call was answered. All are harmless.
+// note remembers that a call was answered: a denial is an answer, too.
 func (s *soak) note(id string, exit int) {
 	s.answered.Store(id, true)
-	if exit != 0 && s.wrong.Add(1) < 10 {
+	want := 0
+	if strings.HasPrefix(id, "denied-") {
+		want = 2
+	}
+	if exit != want && s.wrong.Add(1) < 10 {
 		fmt.Fprintf(os.Stderr, "%s: exit code %d\n", id, exit)
 	}
 }
