@@ -80,6 +80,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 					return fmt.Errorf("--metrics: %w", err)
 				}
 				defer l.Close() // nothing is left to be written
+				fmt.Fprintf(a.Stdout, "metrics are at http://%s/metrics\n", l.Addr())
 				go r.meter.Serve(l)
 			}
 			s := &serve.Server{Home: home, Idle: wait, Handle: r.handle,
@@ -92,9 +93,11 @@ func serveCommand(a *cli.App) *cobra.Command {
 			}
 			serve.Ready()
 			if api != "" {
-				if _, err := r.serveAPI(ctx, a, api, s.Busy); err != nil {
+				address, err := r.serveAPI(ctx, a, api, s.Busy)
+				if err != nil {
 					return errors.Join(err, s.Close())
 				}
+				fmt.Fprintf(a.Stdout, "the API is at http://%s; its token is in %s\n", address, filepath.Join(home, apiserver.TokenFile))
 			}
 			r.startCatchUp(ctx)
 			go r.tryCodes(ctx)

@@ -35,7 +35,7 @@ func verifyCommand(a *cli.App) *cobra.Command {
 		Short: "Check that everything that checkpoints need is stored and undamaged",
 		Long: "Checks each byte of the stores of all workspaces, or of one, and that every checkpoint that has not\n" +
 			"expired can be restored. Reports all damage.\n\n" +
-			"Exit codes: 0 undamaged, 1 damage was found or a store cannot be read, 3 usage error.",
+			"Exit codes: 0 undamaged, 1 the stores cannot be found, 2 damage was found or a store cannot be read, 3 usage error.",
 		Example: "  reviewer checkpoint verify\n  reviewer checkpoint verify --workspace .",
 		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -54,7 +54,7 @@ func verifyCommand(a *cli.App) *cobra.Command {
 			if err := out.Result(a.Stdout, d, func(w io.Writer) { d.text(w, a.Paint(&out)) }); err != nil || d.OK {
 				return err
 			}
-			return fmt.Errorf("the checkpoints are damaged: %s", term.Counted(len(d.Damage), "place", "places"))
+			return cli.Findings("the checkpoints are damaged: %s", term.Counted(len(d.Damage), "place", "places"))
 		},
 	}
 	cmd.Flags().StringVar(&workspace, "workspace", "", "only the checkpoints of this folder's workspace")
