@@ -64,6 +64,9 @@ func hookCommand(a *cli.App) *cobra.Command {
 			if len(args) == 2 {
 				event = args[1]
 			}
+			if a.Home == "" {
+				a.Home = installedHome(a, args[0])
+			}
 			if code, done := outside(a); done {
 				return exitWith(code)
 			}
@@ -90,6 +93,17 @@ func hookCommand(a *cli.App) *cobra.Command {
 	cmd.Flags().StringVar(&a.Key, keyFlag, "",
 		"`fingerprint` of the key of the approval code, which `reviewer install` writes here: choices count only with it")
 	return cmd
+}
+
+// installedHome returns the state directory that install wrote into the agent's settings, for a hook whose command line
+// names none: the environment decides only if there is no other hook, since a project can set it.
+func installedHome(a *cli.App, agent string) string {
+	known, ok := settings.Find(agent)
+	p, err := signed.Places(a)
+	if !ok || err != nil {
+		return ""
+	}
+	return installed.Home(known, p)
 }
 
 // keyFlag is the name of wire.KeyFlag.

@@ -145,3 +145,29 @@ func same(then, now fs.FileInfo) bool {
 	return os.SameFile(then, now) && then.Size() == now.Size() && then.ModTime().Equal(now.ModTime()) &&
 		osfile.Changed(then) == osfile.Changed(now)
 }
+
+// Home returns the state directory that the hooks in managed settings, or else in the user's, name; "": none do. The
+// agent's folder is the usual one: a project can set variables of a hook.
+func Home(agent settings.Agent, p settings.Places) string {
+	p.Env = nil
+	var r Reader
+	for _, layer := range []string{settings.LayerManaged, settings.LayerUser} {
+		for _, l := range agent.Layers(p) {
+			if l.Name != layer || l.Format.Inspect == nil {
+				continue
+			}
+			for _, path := range signed.Files(l) {
+				f, err := r.File(l, path)
+				if err != nil {
+					continue // it says nothing
+				}
+				for _, own := range f.Own {
+					if own.Home != "" {
+						return own.Home
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
