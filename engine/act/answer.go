@@ -44,7 +44,8 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *handling) (eng
 		if err != nil {
 			return engine.Answer{}, fmt.Errorf("read the recorded answer: %w", err)
 		}
-		if first.ArgsMAC() == rec.ArgsMAC() {
+		stopped := rec.Phase == engine.PhasePre && t.History.Stop != nil && t.History.Stop.N > n
+		if first.ArgsMAC() == rec.ArgsMAC() && !stopped {
 			return r.again(ctx, t, h, first)
 		}
 	}

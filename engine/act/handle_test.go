@@ -262,6 +262,23 @@ func TestHandleTwice(t *testing.T) {
 	}
 }
 
+// What was allowed before the session was stopped is decided again: a repeated id is no way around the stop.
+func TestHandleTwiceAroundAStop(t *testing.T) {
+	l := newMemoryLog()
+	r := newReviewer(l, always(say(engine.Allow)))
+	if _, err := r.Handle(t.Context(), event(engine.PhasePre, "c1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.append(&engine.Record{Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlStop, Reason: "enough", By: "anna"}}); err != nil {
+		t.Fatal(err)
+	}
+	use(r, always(say(engine.Block)))
+	again, err := r.Handle(t.Context(), event(engine.PhasePre, "c1"))
+	if err != nil || again.Effect != engine.Block || again.Mode == engine.ModeDuplicate {
+		t.Errorf("after the stop: %+v (%v)", again, err)
+	}
+}
+
 // A degraded answer is repeated too, word for word.
 func TestHandleTwiceDegraded(t *testing.T) {
 	l := newMemoryLog()
