@@ -178,10 +178,10 @@ score: bin/dev/score ## recall and false alarms over CORPUS; ARGS as in docs/sco
 
 # AGENTS is a list of names (see docs/agents.md), or all.
 AGENTS ?= claude-code,codex,gemini,copilot,opencode
-AGENTTEST = AGENTS="$(AGENTS)" $(GO) test -tags e2e -count=1 -timeout 40m -parallel 3 -v ./cmd/reviewer/e2e/agents/
+AGENTTEST = AGENTS="$(AGENTS)" $(GO) test -tags e2e -count=1 -timeout 80m -parallel 3 -v ./cmd/reviewer/e2e/agents/
 
 e2e: ## real clients with a scripted model: those of AGENTS; needs npm
-	@case ",$(AGENTS)," in *,claude-code,*|*,all,*) set -x; $(GO) test -tags e2e -count=1 -timeout 40m -v ./cmd/reviewer/e2e/;; esac
+	@case ",$(AGENTS)," in *,claude-code,*|*,all,*) set -x; $(GO) test -tags e2e -count=1 -timeout 80m -v ./cmd/reviewer/e2e/;; esac
 	$(AGENTTEST)
 
 e2e-newest: ## the newest versions of the clients of AGENTS; prints where they behave differently from the tested ones, and fails

@@ -267,18 +267,24 @@ The table is generated from the one that ` + "`make e2e`" + ` runs against the r
 `
 
 const waysRest = `
-A system message of a hook is not secret (` + "`TestSystemMessageIsNoSecret`, 2.1.330" + `): for SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolBatch and Stop it is in no request
+A system message of a hook is not secret (` + "`TestSystemMessageIsNoSecret`, 2.1.332" + `): for SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolBatch and Stop it is in no request
 to the model, but it appears verbatim in the session's transcript, which any tool that reads files can read. So nothing that lifts a denial is sent that way, and manual overrides require a
 terminal of the user's own instead of a code (` + "`TestDenialCannotBeLifted`" + `).
 
 Code Mode, in which the model writes JavaScript that makes the calls, was not observed
-(` + "`TestCodeModeIsRefused`, 2.1.330" + `): the client offers it only with the vendor's own service, and refuses it
-if the model is served from another address. According to the client's own messages: calls in a script have their own
+(` + "`TestCodeModeIsRefused`, 2.1.332" + `): the client refuses it if the model is served from another address than the
+vendor's, with ` + "`-p`" + ` and in a terminal, also with a cloud provider, since it does not offer it through a gateway or a
+proxy. According to the client's own messages: calls in a script have their own
 hooks; a hook that fails lets such a call run unless it has ` + "`onFailure: block`" + `, as the installed one has; in
 auto mode a script does not run after a hook changed its call; a deny rule of the client or the settings of
 an organisation can turn Code Mode off. None of this was tested.
 
-With ` + "`bashEditDiffEnabled`" + ` in the settings of the user or in managed ones, the result of a command names the files that it changed, if the project is a git repository (` + "`TestBashEditDiff`, 2.1.330" + `). Reviewer
+What versions 2.1.331 and 2.1.332 added, and what reviewer does with it: an event ` + "`PermissionDenied`" + `, whose hooks can let
+the agent try the call again (not installed: a denial stands until a person lifts it); ` + "`SubagentStop`" + ` after the
+sub-agent's last reply (read as before); token usage on its OpenTelemetry spans (not read: the transcript has the
+same numbers); on Windows, a policy in the registry before managed-settings.json (read by doctor).
+
+With ` + "`bashEditDiffEnabled`" + ` in the settings of the user or in managed ones, the result of a command names the files that it changed, if the project is a git repository (` + "`TestBashEditDiff`, 2.1.332" + `). Reviewer
 does not turn it on: the client looks for changes for at most 750 ms, and gives up for the rest of the session after a failure, so a missing list does not show that nothing changed. Where it is set, reviewer reads the list.
 
 Some things are not tool calls and are not reviewed at all: what a person types after ` + "`!`" + `, files named with ` + "`@`" + ` in a prompt, commands of the status line or of a key helper, MCP servers as they start,

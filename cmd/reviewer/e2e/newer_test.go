@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// These tests show what came with Claude Code 2.1.330. Where one fails with a newer version, look at
+// These tests show what came with Claude Code 2.1.330 and later. Where one fails with a newer version, look at
 // docs/fail-open.md again.
 
 // Code Mode, in which the model writes code that makes the calls, works with the maker's own
