@@ -262,7 +262,7 @@ func TestHandleTwice(t *testing.T) {
 	}
 }
 
-// What was allowed before the session was stopped is decided again: a repeated id is no way around the stop.
+// What was allowed before the session was stopped is decided again: a repeated id does not avoid the stop.
 func TestHandleTwiceAroundAStop(t *testing.T) {
 	l := newMemoryLog()
 	r := newReviewer(l, always(say(engine.Allow)))

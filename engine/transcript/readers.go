@@ -230,11 +230,6 @@ func spokenBy(agent string) spoken {
 	return nil
 }
 
-// sum adds tokens, each within its bounds.
-func sum(a, b int64) int64 { return bounded(a) + bounded(b) }
-
-func bounded(tokens int64) int64 { return min(max(tokens, 0), maxTokens) }
-
 // countLine adds the usage in a line.
 func countLine(u *engine.Usage, line []byte, read spoken) {
 	id, tokens, ok := read(line)
@@ -249,7 +244,3 @@ func countLine(u *engine.Usage, line []byte, read spoken) {
 	u.Tokens += max(0, n-u.Counted)
 	u.Counted = max(u.Counted, n)
 }
-
-// maxTokens limits what one message counts: a transcript can contain any
-// number.
-const maxTokens = 1 << 30

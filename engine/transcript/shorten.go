@@ -94,3 +94,12 @@ func (s *shortener) limit(b byte) {
 		s.escape = 1
 	}
 }
+
+// sum adds tokens, each within its bounds.
+func sum(a, b int64) int64 { return bounded(a) + bounded(b) }
+
+func bounded(tokens int64) int64 { return min(max(tokens, 0), maxTokens) }
+
+// maxTokens limits what one message counts: a transcript can contain any
+// number.
+const maxTokens = 1 << 30

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -282,12 +281,4 @@ func (f form) group(c HookCommand, h Hook) (json.RawMessage, error) {
 		group.Matcher = f.matcher
 	}
 	return encoded(group)
-}
-
-func encoded(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
 }

@@ -181,3 +181,20 @@ func (o object) print() ([]byte, error) {
 	b.WriteByte('\n')
 	return b.Bytes(), nil
 }
+
+// compact is a JSON document without spaces; nil if it is not JSON.
+func compact(raw []byte) []byte {
+	var out bytes.Buffer
+	if len(bytes.TrimSpace(raw)) == 0 || json.Compact(&out, raw) != nil {
+		return nil
+	}
+	return out.Bytes()
+}
+
+func encoded(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,13 +32,4 @@ func Restored(path string, rest []byte) ([]byte, error) {
 		return nil, nil
 	}
 	return rest, nil
-}
-
-// compact is a JSON document without spaces; nil if it is not JSON.
-func compact(raw []byte) []byte {
-	var out bytes.Buffer
-	if len(bytes.TrimSpace(raw)) == 0 || json.Compact(&out, raw) != nil {
-		return nil
-	}
-	return out.Bytes()
 }
