@@ -72,7 +72,7 @@ func TestCodexEncode(t *testing.T) {
 }
 
 // codexBlocks is what the client does with the answer of a hook before a call, as it was
-// observed with version 0.169.0. Anything else lets the call run.
+// observed with version 0.171.0. Anything else lets the call run.
 func codexBlocks(stdout []byte, stderr string, exit int) bool {
 	if exit == 2 {
 		return strings.TrimSpace(stderr) != ""

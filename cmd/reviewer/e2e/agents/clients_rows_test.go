@@ -12,14 +12,14 @@ const (
 
 // clients lists the rows.
 func clients() []Client {
-	const tested = "2026-11-24"
+	const tested, again = "2026-11-24", "2026-11-29"
 	return []Client{
-		{Name: "claude-code", Package: "@anthropic-ai/claude-code", Version: "2.1.332", Tested: tested, CI: true,
+		{Name: "claude-code", Package: "@anthropic-ai/claude-code", Version: "2.1.332", Tested: again, CI: true,
 			Program: "@anthropic-ai/claude-code-linux-x64/claude",
 			Differs: map[string]Difference{
 				"silent-0": ran(silent), "malformed": ran(silent),
 			}},
-		{Name: "codex", Package: "@openai/codex", Version: "0.171.0", Tested: tested, CI: true,
+		{Name: "codex", Package: "@openai/codex", Version: "0.171.0", Tested: again, CI: true,
 			Program: "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
 			Differs: map[string]Difference{
 				"stop":     {Blocked, endless},
