@@ -46,6 +46,7 @@ type Event struct {
 	Args        json.RawMessage // the tool's input: a JSON object, exactly as received
 	CWD         string          // the agent's working directory; follows `cd`
 	Project     string          // the project folder, where the agent names one
+	Roots       []string        // PhasePrompt: other folders that the person has open in the client
 	Mode        string          // the agent's permission mode
 	PromptID    string
 	Prompt      string    // PhasePrompt: the person's text; with Unverified: somebody else's, which can only forbid

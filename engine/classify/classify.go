@@ -80,6 +80,7 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 		f := m.ContentOf(e.Prompt)
 		facts.Event.Prompt = &f
 		facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session), workspace, c.existing(workspace))
+		facts.Event.Goal = withRoots(facts.Event.Goal, m, e.Roots, workspace)
 	case engine.PhaseStart:
 		if e.Instructions {
 			facts.Event.Standing = standing.Facts(c.Instructions(e, workspace), c.MAC)
@@ -108,6 +109,23 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 	}
 	shorten(&facts, limit, c.MAC)
 	return facts, nil
+}
+
+// withRoots adds the other folders that the person has open to what a prompt names, except one that contains the
+// workspace: whoever opens the whole disk means no place.
+func withRoots(g *engine.Goal, m *mask.Masker, roots []string, workspace string) *engine.Goal {
+	for _, root := range roots {
+		root = path.Clean(place.Slashes(root))
+		inside := strings.HasPrefix(place.Slashes(workspace)+"/", strings.TrimRight(root, "/")+"/")
+		if inside || !path.IsAbs(root) && !strings.Contains(root, ":/") || g != nil && len(g.Names) >= prompt.MaxGoalNames {
+			continue
+		}
+		if g == nil {
+			g = &engine.Goal{}
+		}
+		g.Names = append(g.Names, m.Text(root))
+	}
+	return g
 }
 
 // asked adds what the person is asked, and what they answered.

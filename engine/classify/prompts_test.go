@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
@@ -36,6 +37,22 @@ func TestPromptDigests(t *testing.T) {
 		given, prompt := PromptDigests(classifytest.MAC, c.given), PromptDigests(classifytest.MAC, c.prompt)
 		if same := slices.ContainsFunc(prompt, func(d string) bool { return slices.Contains(given, d) }); same != c.same {
 			t.Errorf("%s: %v, want %v", name, same, c.same)
+		}
+	}
+}
+
+// The other folders that are open in the client count as named by the person; the whole disk does not.
+func TestOtherRoots(t *testing.T) {
+	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
+	for _, prompt := range []string{"", "Fix the sums in cart.go."} {
+		e := engine.Event{Phase: engine.PhasePrompt, Prompt: prompt, CWD: "/srv/shop", Roots: []string{"/srv/till", "/", "/srv", "lib", `C:\work\till`}}
+		facts, err := c.Classify(t.Context(), e, "/srv/shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"/srv/till", "C:/work/till"}
+		if got := facts.Event.Goal; got == nil || !slices.Equal(got.Names[max(0, len(got.Names)-2):], want) {
+			t.Errorf("%q: %+v, want the names %q", prompt, got, want)
 		}
 	}
 }

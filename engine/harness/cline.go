@@ -58,6 +58,7 @@ func finishCline(d document, e *engine.Event) error {
 	}
 	if len(roots) > 0 {
 		e.CWD = roots[0]
+		e.Roots = otherRoots(e.Phase, roots[0], roots)
 	}
 	if !d.has("parent_agent_id") {
 		e.Agent = ""

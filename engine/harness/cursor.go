@@ -3,6 +3,7 @@ package harness
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,6 +71,7 @@ func finishCursor(d document, e *engine.Event) error {
 	// The shell's folder follows cd, the roots of the workspace do not.
 	e.Project = rootOf(e.CWD, roots)
 	e.CWD = cmp.Or(e.CWD, e.Project)
+	e.Roots = otherRoots(e.Phase, e.Project, roots)
 	if tool, ok := strings.CutPrefix(e.Tool, "MCP:"); ok {
 		e.Tool = serverTool(Cursor, tool)
 	} else if e.Name == cursorMCP {
@@ -87,6 +89,14 @@ func rootOf(folder string, roots []string) string {
 		}
 	}
 	return cmp.Or(append(roots, "")...)
+}
+
+// otherRoots returns the folders of a workspace but one, with a prompt.
+func otherRoots(p engine.Phase, one string, roots []string) []string {
+	if p != engine.PhasePrompt {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(roots), func(root string) bool { return root == one || root == "" })
 }
 
 // cursorTimeout returns the time that the client gives a hook.

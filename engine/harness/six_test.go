@@ -317,4 +317,14 @@ func TestRootsOfCursor(t *testing.T) {
 			t.Errorf("%s: %q in %q (%v), want %q in %q", name, e.CWD, e.Project, err, c.cwdWant, c.project)
 		}
 	}
+	for name, c := range map[string]struct{ agent, raw, want string }{
+		"a prompt in Cursor":           {Cursor, `{"hook_event_name":"beforeSubmitPrompt","conversation_id":"c","workspace_roots":["/srv/shop","/srv/till"],"prompt":"go"}`, "[/srv/till]"},
+		"one folder":                   {Cursor, `{"hook_event_name":"beforeSubmitPrompt","conversation_id":"c","workspace_roots":["/srv/shop"],"prompt":"go"}`, "[]"},
+		"a call: a prompt has said it": {Cursor, `{"hook_event_name":"preToolUse","conversation_id":"c","tool_use_id":"t","workspace_roots":["/srv/shop","/srv/till"],"tool_name":"Shell","tool_input":{"command":"ls"}}`, "[]"},
+	} {
+		agent, _ := Find(c.agent)
+		if e, err := agent.Decode("", []byte(c.raw), ""); err != nil || fmt.Sprint(e.Roots) != c.want {
+			t.Errorf("%s: %q (%v), want %s", name, e.Roots, err, c.want)
+		}
+	}
 }
