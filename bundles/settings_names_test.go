@@ -27,12 +27,13 @@ var openLists = map[string]string{
 	"expressions": "lists.image_registries lists.keeping_options lists.removing_options " +
 		"code.run_elsewhere scope.caches system.all_processes system.asked processes.managers registry.asked registry.off " +
 		"registry.removed execution.records execution.replays execution.proxies places.data permissions.broad permissions.broad_below " +
-		"services.deploys services.speaks services.production services.rehearsals services.merges services.stops services.restarts services.selects services.made_again " +
-		"packages.upgrades goals.requests.places goals.requests.mounts goals.requests.desktop workspace.settings secrets.plain secrets.variables secrets.unnamed secrets.hunted packages.essential packages.broad integrity.tests",
+		"services.deploys services.speaks services.team services.production services.rehearsals services.merges services.stops services.restarts services.selects services.made_again " +
+		"packages.upgrades goals.requests.operates.scale goals.requests.operates.configure goals.requests.operates.switch_on goals.requests.operates.switch_off goals.requests.operates.route " +
+		"goals.requests.operates_unsaid goals.requests.places goals.requests.mounts goals.requests.desktop workspace.settings secrets.plain secrets.variables secrets.unnamed secrets.hunted packages.essential packages.broad integrity.tests",
 	"hosts, ports and addresses": "scope.hosts isolation.hosts isolation.ports isolation.agent_hosts.* processes.ports hosts.known hosts.repository " +
 		"hosts.drops hosts.metadata services.stores services.payments services.messengers inbound.local packages.sources",
 	"words of names, verbs and objects": "lists.handling_verbs lists.removing_verbs lists.overwriting_verbs lists.copy_marks lists.ending_verbs lists.package_installs lists.published_folders lists.secret_names lists.starting_verbs lists.unchecked_endings " +
-		"goals.requests.pictures goals.requests.typed goals.requests.drains_more goals.requests.ended_by goals.requests.answers services.stages services.reading services.orphans workspace.executable workspace.writing workspace.keeping workspace.closed save.keeps processes.common processes.handled processes.orders system.power system.disk_records system.guards system.admin_groups " +
+		"goals.requests.pictures goals.requests.operates_any goals.requests.typed goals.requests.drains_more goals.requests.ended_by goals.requests.answers services.stages services.reading services.orphans workspace.executable workspace.writing workspace.keeping workspace.closed save.keeps processes.common processes.handled processes.orders system.power system.disk_records system.guards system.admin_groups " +
 		"services.published services.ends services.unknown_ends services.wide services.recovery services.audit services.grants services.names " +
 		"services.reviews services.money services.messages databases.block databases.block_unseen databases.images markers.production markers.test " +
 		"markers.clusters git.protected secrets.stores secrets.images secrets.exports packages.known packages.popular.npm " +

@@ -63,6 +63,52 @@ ordered(act) if {
 }
 
 # METADATA
+# title: A command that changes a service does what the latest prompt orders, to what it names
+# description: |-
+#   The command is one of goals.requests.operates of the order's act. Each name and value among its operands is a word of the sentence,
+#   besides goals.requests.operates_any and values of settings that people do not write down (operates_unsaid). If the sentence has
+#   numbers, the command has no others. A command that names another stage than the sentence is not covered.
+# scope: document
+operates(i) if {
+	"permitted" in input.facts
+	some act, expressions in _cfg.operates
+	scores.matches(effects.lines[i], expressions)
+	some s in _requests(act)
+	s.prompt >= input.session.prompts
+	_names_all(i, expressions, {w | some w in regex.split(`[^\p{L}\p{N}_]+`, lower(s.text))})
+}
+
+_names_all(i, expressions, said) if {
+	operands := [lower(o) | some o in input.action.commands[i].operands]
+	parts := [p | some o in operands; not scores.matches(o, expressions); some p in _parts(o)]
+	some p in parts
+	p in said
+	every p in parts { p in said }
+	numbers := {w | some w in said; regex.match(`^[0-9]+$`, w)}
+	_no_other_number(numbers)
+	stages := {w | some w in data.reviewer.services.stages; w in said}
+	every w in stages { effects.marked(effects.lines[i], [w]) }
+}
+
+_no_other_number(numbers) if numbers == set()
+
+_no_other_number(numbers) if {
+	every n in regex.find_n(`\b[0-9]+\b`, object.get(input.event.args, "command", ""), -1) { n in numbers }
+}
+
+# The words of an operand that an order has to name: name=value and kind/name are two.
+_parts(o) := {w |
+	some part in _assigned(o)
+	some w in regex.split(`[^\p{L}\p{N}_]+`, part)
+	w != ""
+	not w in _cfg.operates_any
+}
+
+_assigned(o) := [split(o, "=")[0]] if {
+	scores.matches(split(o, "=")[0], _cfg.operates_unsaid)
+} else := [o]
+
+# METADATA
 # title: The call is about no number that is not in the sentence, if that has any
 # scope: document
 only_its_numbers(s) if {
@@ -210,6 +256,8 @@ _about["recording"] := [e |
 
 _about["publish"] := _published
 
+_about["dns_change"] := _published
+
 _about["goal_disproportion"] := _published
 
 _deletions := [e | some e in input.action.effects; e.kind == "file_delete"]
@@ -333,6 +381,8 @@ _covers("lane", s, e) if {
 	some word in array.concat(object.get(c, "sub", []), object.get(c, "operands", []))
 	word in s.objects
 }
+
+_covers("route", _, e) if operates(e.command)
 
 _ends_named(e, s) if {
 	effects.ends_process(e)

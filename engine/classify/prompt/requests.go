@@ -101,7 +101,8 @@ func (r *requestReader) sentence(s []promptWord, k request) {
 			return
 		}
 		if slices.Contains(k.needs, "first") {
-			if n := r.begins(c, k); asks || n == 0 || r.denies(c[n:]) || r.postponed(s) {
+			about := len(k.things) == 0 || containsAny(plainText(c), k.things)
+			if n := r.begins(c, k); asks || n == 0 || !about || r.denies(c[n:]) || r.postponed(s) {
 				continue
 			}
 		} else if asks && len(c) > 1 || r.denies(c) || !r.asksFor(c, k) {

@@ -26,6 +26,7 @@ deploy_unasked if {
 	input.phase == "pre"
 	some i, line in effects.lines
 	_deploys(i, line)
+	not requested.operates(i)
 	not "dry_run" in input.action.signals
 	not scores.matches(line, _services.rehearsals)
 	not said.allows("deploy")
@@ -90,7 +91,7 @@ _sent contains text if {
 # title: Text under the user's account that nobody ordered
 # description: >-
 #   Issues, comments, reviews and verdicts on code hosts and trackers, by the commands, tools and requests of services.speaks.
-#   Mail, chats and text messages are message_sent.
+#   Mail, chats and text messages are message_sent. The team's own trackers (services.team, empty by default) are left out.
 # related_resources: ["https://genai.owasp.org/"]
 # custom:
 #   severity: medium
@@ -104,6 +105,7 @@ speech_unasked if {
 	input.phase == "pre"
 	some text in _sent
 	scores.matches(text, _services.speaks)
+	not scores.matches(text, _services.team)
 	not said.allows_exactly("speak")
 	not requested.ordered("tell")
 	not requested.typed
