@@ -2,6 +2,7 @@ package classify
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -10,6 +11,7 @@ import (
 // not deleted. A file that is moved to a temporary directory, a device or an unknown place, or
 // that belongs to the system, counts as deleted.
 func keepMoves(list []engine.Effect) {
+	defer loseMoves(list)
 	kept := landsAtHand(list)
 	for i := range list {
 		e := &list[i]
@@ -47,6 +49,30 @@ func landsAtHand(list []engine.Effect) map[moving]bool {
 		}
 	}
 	return kept
+}
+
+// loseMoves turns renames into deletions where a later command deletes the place that the files came to.
+func loseMoves(list []engine.Effect) {
+	lost := map[moving]bool{}
+	for i := range list {
+		e := &list[i]
+		if e.Kind == engine.EffectFileWrite && e.Verb == "move" && e.Command >= 0 && deletedLater(list, e) {
+			lost[moveOf(e)] = true
+		}
+	}
+	for i := range list {
+		if e := &list[i]; e.Kind == engine.EffectFileWrite && e.Verb == "rename" && lost[moveOf(e)] {
+			e.Kind, e.Verb, e.Recursive = engine.EffectFileDelete, "move", e.Recursive || e.Entry == "dir"
+		}
+	}
+}
+
+// deletedLater reports whether a later command deletes the place to which files are moved: mv data build/ && rm -r build.
+func deletedLater(list []engine.Effect, moved *engine.Effect) bool {
+	return slices.ContainsFunc(list, func(e engine.Effect) bool {
+		return e.Kind == engine.EffectFileDelete && e.Verb != "move" && e.Command > moved.Command && e.Host == moved.Host && e.Target != "" &&
+			(moved.Target == e.Target || strings.HasPrefix(moved.Target, strings.TrimSuffix(e.Target, "/")+"/"))
+	})
 }
 
 // onThisMachine reports whether files moved to a place stay on this machine.

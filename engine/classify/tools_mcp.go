@@ -89,6 +89,9 @@ const (
 	commandWords = "arguments.commands"
 	sqlWords     = "arguments.sql"
 	codeWords    = "arguments.code"
+	graphWords   = "arguments.graphs" // GraphQL
+	actWords     = "arguments.acts"   // what an entry of a list does
+	nounWords    = "arguments.nouns"  // what it does it to
 )
 
 // maxScan limits how deep arguments of unknown tools are examined.
@@ -104,6 +107,9 @@ func (r *toolReader) scanMap(m map[string]any, verb string, depth int) {
 	}
 	r.proxied(m, depth)
 	r.programBeside(m)
+	if depth > 0 {
+		verb = r.entry(m, verb)
+	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if depth == 0 && slices.ContainsFunc(r.tool.args, func(a toolArg) bool { return a.name == key }) {
 			continue // a row gives its meaning
@@ -128,6 +134,48 @@ func (r *toolReader) scanValue(m map[string]any, key string, v any, verb string,
 		}
 		for _, item := range v {
 			r.scanValue(m, key, item, verb, depth+1)
+		}
+	}
+}
+
+// entry handles an entry of a list of operations: {"op": "delete", "path": "old"}. It returns
+// what the entry does to the paths in it; what is read or listed is only described by it.
+func (r *toolReader) entry(m map[string]any, verb string) string {
+	words := operation.WordsOf(r.in.Rows)
+	act, noun := "", ""
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		text, ok := m[key].(string)
+		switch joined := strings.Join(operation.NameParts(key), ""); {
+		case !ok || len(text) > maxVerb:
+		case slices.Contains(r.in.Rows.Words(actWords), joined) && text != strings.ToUpper(text): // not a method of HTTP
+			act = text
+		case slices.Contains(r.in.Rows.Words(nounWords), joined):
+			noun = operation.PlainNoun(operation.Singular(text))
+		}
+	}
+	if act == "" || verb == "read" {
+		return verb
+	}
+	if ends, _ := words.Ending(act); noun != "" && (ends == "delete" || ends == "remove") {
+		r.add(abstract.RawEffect{Kind: engine.EffectProcess, Verb: ends, Object: noun, Target: abstract.Value{Text: r.server()}})
+	}
+	if does := words.Verb(act); does == "delete" || does == "write" && verb == "" {
+		return does
+	}
+	return verb
+}
+
+// graph handles GraphQL: what the fields of its mutations end, pay or send, as tools with their names would.
+func (r *toolReader) graph(text string) {
+	for _, field := range operation.Mutations(text) {
+		words := operation.WordsOf(r.in.Rows)
+		if verb, object := words.Ending(field); verb != "" {
+			r.add(abstract.RawEffect{Kind: engine.EffectProcess, Verb: verb, Object: cmp.Or(object, "item"),
+				Target: abstract.Value{Text: r.server()}})
+		}
+		if noun := words.Sent(field); noun != "" {
+			r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: noun, Egress: true, Reversible: engine.R5,
+				Target: abstract.Value{Text: r.server()}})
 		}
 	}
 }
@@ -171,8 +219,10 @@ func (r *toolReader) scanText(m map[string]any, key, text, verb string) {
 	}
 	switch {
 	case text == "":
+	case verb != "read" && r.keyIs(key, graphWords) && !hasURL(m) && operation.IsGraph(text):
+		r.graph(text)
 	case r.sqlIn(key, text):
-		r.runClient("psql -c "+mask.QuoteWord(text), engine.EffectProcess, engine.EffectNetwork, engine.EffectFileRead)
+		r.runClient("psql -c "+mask.QuoteWord(text), engine.EffectProcess, engine.EffectNetwork)
 	case abstract.WebURL(text):
 		r.scanURL(text, verb)
 		r.scanRequest(m, text)
@@ -192,6 +242,16 @@ func (r *toolReader) scanText(m map[string]any, key, text, verb string) {
 	default:
 		r.patched(text)
 	}
+}
+
+// hasURL reports whether one of the arguments is an address: what goes there is read as a request.
+func hasURL(m map[string]any) bool {
+	for _, v := range m {
+		if text, ok := v.(string); ok && abstract.WebURL(text) {
+			return true
+		}
+	}
+	return false
 }
 
 // scanJSON examines the JSON in an argument's text.

@@ -5,7 +5,7 @@ import "github.com/agent-reviewer/reviewer/engine"
 // Each bit of a taint above those for the origin of a string stands for one secret that the
 // text contains part of: the n-th of Script.Secrets. So it propagates with the text.
 const (
-	provenance = 8  // number of bits below those of secrets
+	provenance = 9  // number of bits below those of secrets
 	MaxSecrets = 48 // further secrets share the last bit
 )
 

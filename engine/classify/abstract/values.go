@@ -38,7 +38,11 @@ const (
 	Vouched                       // contains the version of a file that version control has
 	Partial                       // contains only some lines or fields of the secret
 	OwnProcess                    // id of a process that the same code started, or its own
+	Coded                         // contains the content of a local file in another form: base64, compressed
 )
+
+// OfFile are the origins of strings that tell what a file of this machine contains.
+const OfFile = Filed | Coded
 
 // AsFile reports whether a string comes only from files of this machine.
 func (t Taint) AsFile() bool {

@@ -334,7 +334,7 @@ func pythonNetwork(r *codeReader, name string, args []codeValue, named map[strin
 		case sends || fn == "urlopen" && len(args) > 1:
 			r.c.Sends("send", first[0])
 		default:
-			r.c.Fetches(first[0])
+			r.gets(first[0])
 		}
 		if fn == "Request" {
 			return codeValue{text: abstract.UnknownArg(), origin: name}
@@ -395,7 +395,7 @@ func (r *codeReader) request(method string, args []codeValue, named map[string]c
 	}
 	switch method {
 	case "get", "head", "options", "stream":
-		r.c.Fetches(url)
+		r.gets(url)
 	case "post", "put", "patch":
 		r.c.Sends("send", url)
 	case "delete":
@@ -404,6 +404,16 @@ func (r *codeReader) request(method string, args []codeValue, named map[string]c
 		return unknownValue()
 	}
 	return out
+}
+
+// gets handles a request without a body. What a file contains is sent if it is a part of the address.
+func (r *codeReader) gets(url abstract.Arg) {
+	if url.Taint&abstract.OfFile == 0 || url.Value().Sure != abstract.Prefix {
+		r.c.Fetches(url)
+		return
+	}
+	r.c.Sends("send", url)
+	r.c.Signal(engine.SignalPipeExternal)
 }
 
 // dumpsEnvironment reports whether a value is the whole environment.

@@ -58,6 +58,7 @@ func Empties(c *shell.Call, files ...abstract.Arg) {
 
 var (
 	sedDropsAll = engine.Regexp(`(?m)(?:^|[;{])\s*(?:1,\$|0,/\$\^/|/(?:\.|\.\*|\^|\$|\^\.\*\$)?/|0~1|1~1)?\s*[dQ]\s*(?:$|[;}])`)
+	sedBlanks   = engine.Regexp(`^\s*s(?:/\^?\.[*+]\$?//|\|\^?\.[*+]\$?\|\||#\^?\.[*+]\$?##|,\^?\.[*+]\$?,,)[gmM]*\s*$`)
 	sedPrints   = engine.Regexp(`(?:^|[;{\s\d$/,!~])[pPl=iacwWrR]`)
 )
 
@@ -70,8 +71,8 @@ func keepsCopy(c *shell.Call) bool {
 	})
 }
 
-// sedEmpties reports whether a script of sed deletes every line: d without an address, or
-// -n without a command that prints.
+// sedEmpties reports whether a script of sed deletes every line: d without an address, a
+// substitution of every line by nothing, or -n without a command that prints.
 func sedEmpties(c *shell.Call, scripts []abstract.Arg) bool {
 	all, known := "", true
 	for _, s := range scripts {
@@ -83,7 +84,7 @@ func sedEmpties(c *shell.Call, scripts []abstract.Arg) bool {
 	if c.Opts.Has("-n", "--quiet", "--silent") {
 		return !sedPrints().MatchString(all)
 	}
-	return sedDropsAll().MatchString(all)
+	return sedDropsAll().MatchString(all) || sedBlanks().MatchString(all)
 }
 
 // Spoils records that the contents of files that the script has written have changed.

@@ -101,7 +101,15 @@ func memberVerb(w *Words, key string, v any) (verb, object string) {
 // graphVerb returns what a GraphQL text ends. Only mutations change anything, and the names
 // of their fields show what they do: volumeDelete, deleteRef.
 func graphVerb(w *Words, text string) (verb, object string) {
-	mutation := false
+	if fields := Mutations(text); len(fields) > 0 {
+		for _, field := range fields {
+			if verb, object := w.Ending(field); verb != "" {
+				return verb, object
+			}
+		}
+		return "", ""
+	}
+	mutation := false // not all of the text is known
 	tokens := languages.Tokenize(text, languages.SyntaxNode)
 	for i, t := range tokens {
 		if t.Kind != languages.TokenName {

@@ -151,10 +151,10 @@ func contacts(c *shell.Call, method, object string, u abstract.Arg) {
 		c.Reads(u.With(strings.TrimPrefix(u.Text, "file://")))
 		return
 	}
-	if method == "fetch" && u.Taint&(abstract.Substituted|abstract.Filed) != 0 && u.Value().Sure == abstract.Prefix &&
+	if method == "fetch" && u.Taint&(abstract.Substituted|abstract.OfFile) != 0 && u.Value().Sure == abstract.Prefix &&
 		strings.Contains(u.Text, "/") {
 		method = "send" // the output of a command is part of the URL
-		c.Shell.SignalIf(u.Taint&abstract.Filed != 0, engine.SignalPipeExternal)
+		c.Shell.SignalIf(u.Taint&abstract.OfFile != 0, engine.SignalPipeExternal)
 	}
 	if method == "fetch" {
 		c.Fetches(u)

@@ -22,18 +22,17 @@ func curl(c *shell.Call) {
 	for _, h := range o.All("-H", "--header") {
 		r.header(h)
 	}
-	if body := o.All("-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode", "--json", "-F", "--form",
-		"--form-string", "-T", "--upload-file"); len(body) > 0 {
+	if body := o.All("-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--json", "-F", "--form",
+		"--form-string", "-T", "--upload-file"); len(body) > 0 || o.Has("--data-urlencode") {
+		body = append(body, encoded(o.All("--data-urlencode"))...)
 		if r.method == "fetch" && !named && !(o.Has("-G", "--get") && !readsFiles(c, body)) {
 			r.method = "send"
 		}
 		r.bodies = bodies(c, body)
 		uploads(c, o, body)
 	}
-	if c.Opts.Has("-K", "--config") {
-		c.Reads(o.All("-K", "--config")...)
-	}
-	c.Reads(o.All("-E", "--cert", "--key")...)
+	tells(c, &r, o.All("-H", "--header", "-A", "--user-agent", "-e", "--referer", "-b", "--cookie"))
+	c.Reads(o.All("-K", "--config", "-E", "--cert", "--key")...)
 	socket, local := o.Get("--unix-socket", "--abstract-unix-socket")
 	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "modify", ForGuard: true}, socket)
 	for _, u := range urls {
@@ -48,6 +47,26 @@ func curl(c *shell.Call) {
 	saves(c, urls)
 	if code, ok := o.Get("--proxy-command"); ok {
 		c.Shell.CommandVariable(code.Text, code)
+	}
+}
+
+// encoded returns data that curl encodes for a URL. Of a name and a file, name@file, the file counts.
+func encoded(list []abstract.Arg) []abstract.Arg {
+	for i, a := range list {
+		if at := strings.IndexAny(a.Text, "=@"); at > 0 && a.Text[at] == '@' {
+			list[i] = a.With(a.Text[at:])
+		}
+	}
+	return list
+}
+
+// tells handles header lines that carry a file in another form; files as they are may be tokens and tags.
+func tells(c *shell.Call, r *request, lines []abstract.Arg) {
+	for _, line := range lines {
+		if line.Taint&abstract.Coded != 0 && !line.Known() && !strings.HasPrefix(strings.ToLower(line.Text), "authorization:") {
+			r.body(abstract.UnknownArg())
+			c.Signal(engine.SignalPipeExternal)
+		}
 	}
 }
 
@@ -93,7 +112,7 @@ func uploads(c *shell.Call, o options.Options, body []abstract.Arg) {
 		if b.From != nil {
 			upload(c, b)
 		}
-		if b.Taint&abstract.Filed != 0 && !b.Known() {
+		if b.Taint&abstract.OfFile != 0 && !b.Known() {
 			c.Signal(engine.SignalPipeExternal) // "text=$(cat notes.txt)"
 		}
 	}
@@ -214,6 +233,9 @@ func httpie(c *shell.Call) {
 func httpItem(c *shell.Call, r *request, item abstract.Arg) {
 	name, value, isField := strings.Cut(item.Text, "=")
 	switch {
+	case isField && strings.HasPrefix(value, "=@"): // the query
+		r.body(abstract.UnknownArg())
+		upload(c, item.With(value[2:]))
 	case isField && strings.HasPrefix(value, "="):
 	case isField && strings.HasPrefix(value, "@"):
 		r.body(abstract.UnknownArg())
@@ -393,14 +415,16 @@ func hostNames(c *shell.Call) []abstract.Arg {
 }
 
 func tellsOutput(a abstract.Arg) bool {
-	return !a.Known() && a.Taint&(abstract.Substituted|abstract.Filed) != 0
+	return !a.Known() && a.Taint&(abstract.Substituted|abstract.OfFile) != 0
 }
 
 // tlsConnects handles openssl s_client -connect HOST:PORT.
 func tlsConnects(c *shell.Call) {
 	if host, ok := c.Opts.Get("-connect"); ok {
 		name, _, _ := strings.Cut(host.Text, ":")
-		c.Sends("send", host.With(name))
+		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true}, host.With(name))
+		in := c.Shell.Frame.Stdin
+		c.Shell.SignalIf(in != nil && !in.Known() && (c.Shell.Frame.Piped || in.Taint&abstract.OfFile != 0), engine.SignalPipeExternal)
 		c.Out.Taint |= abstract.Fetched
 	}
 }
@@ -411,10 +435,10 @@ func sendsKey(c *shell.Call) {
 	c.Sends("send", abstract.RemoteHost(host.With(host.Text+":")))
 }
 
-// pours records that standard input, which is sent, is a file.
+// pours records that a file is sent.
 func pours(c *shell.Call) {
 	in := c.Shell.Frame.Stdin
-	c.Shell.SignalIf(in != nil && in.Taint&abstract.Filed != 0 && !in.Known(), engine.SignalPipeExternal)
+	c.Shell.SignalIf(in != nil && in.Taint&abstract.OfFile != 0 && !in.Known(), engine.SignalPipeExternal)
 }
 
 // bucket copies to and from object stores.
@@ -494,6 +518,9 @@ func bucketCopy(c *shell.Call, verb abstract.Arg, operands []abstract.Arg) {
 		switch {
 		case !inBucket(c, src):
 			c.ReadsTree(src)
+			if verb.Is("move", "moveto", "mv") && (inBucket(c, dest) || c.Name == "mc") {
+				c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "move", Recursive: true}, src)
+			}
 		case verb.Is("move", "moveto", "mv"):
 			ends(c, "remove", "object", false, unasked(c), src)
 		default:

@@ -298,6 +298,10 @@ func (r *rowReader) prints(what, on string) {
 		r.Out.Taint &^= abstract.Fetched
 	case "decoded":
 		r.Out.Taint |= abstract.Decoded
+	case "coded":
+		if in := r.Shell.Frame.Stdin; len(r.selected(on)) > 0 || in != nil && !in.Known() && in.Taint&(abstract.OfFile|abstract.Picked) != 0 {
+			r.Out.Taint |= abstract.Coded
+		}
 	}
 }
 

@@ -87,7 +87,7 @@ type Step struct {
 	Publish string `json:"publish,omitempty" yaml:"publish"` // an object of this kind (package, image, release) is published at the service or on; with verb delete, a published one is removed
 	Meant   string `json:"meant,omitempty" yaml:"meant"`     // does what the case's means found, to these words
 	Signal  string `json:"signal,omitempty" yaml:"signal"`
-	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded, names (of files below on), parts (of the files in on)
+	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded, names (of files below on), parts (of the files in on), coded (all of the files in on, or of its input, in another form)
 	As      string `json:"as,omitempty" yaml:"as"`   // the operands after the subcommand belong to this program
 	Go      string `json:"go,omitempty" yaml:"go"`   // a function, and words that are passed to it
 
@@ -201,7 +201,7 @@ const Usual = "usual"
 
 // Outs lists the values that describe what a program prints.
 func Outs() []string {
-	return []string{"none", "unknown", "local", "decoded", "names", "lines", "parts"}
+	return []string{"none", "unknown", "local", "decoded", "names", "lines", "parts", "coded"}
 }
 
 // Unread is a language that cannot be analysed here.

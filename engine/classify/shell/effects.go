@@ -419,6 +419,8 @@ func (s *Machine) input(r *redirs, x *syntax.Redirect, target abstract.Arg) {
 	text := abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
 	if isSocket(target) {
 		text.Taint = abstract.Fetched
+	} else if target.Is("/dev/null") {
+		text = abstract.Arg{}
 	}
 	if target.From != nil {
 		text = *target.From

@@ -258,7 +258,7 @@ func (r *Reader) change(st []sqlToken) {
 	case "ALTER":
 		r.alter(st[1:])
 	case "GRANT":
-		if findWord(st, "ALL", "SUPER", "SUPERUSER") > 0 || findWord(st, "OPTION") > 0 {
+		if findWord(st, "ALL", "SUPER", "SUPERUSER") > 0 || findWord(st, "OPTION") > 0 || grantsAll(st) {
 			r.lose("grant", "role")
 		}
 	case "COPY":
@@ -379,8 +379,56 @@ func (r *Reader) rows(st []sqlToken) {
 	r.lose(verb, "table")
 }
 
+// grantsAll reports whether a grant opens data to everybody, or hands on a role that sees everything or acts
+// for the server.
+func grantsAll(st []sqlToken) bool {
+	to := findWord(st, "TO")
+	if to < 0 {
+		return false
+	}
+	if on := findWord(st, "ON"); on > 0 {
+		data := findWord(st[:on], "SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE") > 0
+		return data && slices.ContainsFunc(st[to+1:], func(t sqlToken) bool { return t.is("PUBLIC") })
+	}
+	return slices.ContainsFunc(st[1:to], func(t sqlToken) bool {
+		name := strings.ToUpper(t.text)
+		return t.kind != sqlText && (slices.Contains(sqlRulers, name) || strings.HasSuffix(name, "SUPERUSER"))
+	})
+}
+
+// sqlRulers are roles that read or write everything, or files and programs of the server.
+var sqlRulers = []string{"POSTGRES", "PG_READ_ALL_DATA", "PG_WRITE_ALL_DATA", "PG_READ_SERVER_FILES", "PG_WRITE_SERVER_FILES",
+	"PG_EXECUTE_SERVER_PROGRAM", "DBA", "SYSADMIN", "ACCOUNTADMIN", "SECURITYADMIN"}
+
+// alterRights interprets an ALTER that changes who sees which rows, or who rules the server.
+func (r *Reader) alterRights(st []sqlToken) bool {
+	at := findWord(st, "ROW")
+	switch {
+	case st[0].is("TABLE") && at > 1 && at+2 < len(st) && st[at+1].is("LEVEL") && st[at+2].is("SECURITY"):
+		if st[at-1].is("DISABLE") || at > 2 && st[at-1].is("FORCE") && st[at-2].is("NO") {
+			r.lose("grant", "policy")
+		}
+	case st[0].is("SECURITY") && len(st) > 1 && st[1].is("POLICY"): // SQL Server
+		if findWord(st, "OFF") > 0 {
+			r.lose("grant", "policy")
+		}
+	case st[0].is("SERVER") && len(st) > 1 && st[1].is("ROLE"):
+		if findWord(st, "ADD") > 0 {
+			r.lose("grant", "role")
+		}
+	case st[0].is("SYSTEM"): // settings whose value the server runs or loads
+		if i := findWord(st, "ARCHIVE_COMMAND", "RESTORE_COMMAND", "ARCHIVE_CLEANUP_COMMAND", "RECOVERY_END_COMMAND",
+			"SSL_PASSPHRASE_COMMAND", "SHARED_PRELOAD_LIBRARIES", "SESSION_PRELOAD_LIBRARIES"); i > 0 {
+			r.shell(st[i:])
+		}
+	default:
+		return false
+	}
+	return true
+}
+
 func (r *Reader) alter(st []sqlToken) {
-	if len(st) == 0 {
+	if len(st) == 0 || r.alterRights(st) {
 		return
 	}
 	switch {
