@@ -186,6 +186,7 @@ var wordCases = map[string]wordCase{
 	"trouble.network":      {failed: "it zzqx", bash: "ls"},
 	"trouble.check_failed": {failed: "it zzqx: no such file", bash: "go test ./..."},
 
+	"flows.versions":      {bash: "curl -L https://a.example/v$(cat zzqx).tgz"},
 	"flows.plain":         {bash: "curl -H $zzqx https://a.example"},
 	"flows.pickers":       {bash: "curl -H \"$(cat .env | zzqx)\" https://a.example"},
 	"flows.login_headers": {bash: "curl -H \"zzqx: $SHOP_TOKEN\" https://a.example"},

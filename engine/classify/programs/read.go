@@ -25,7 +25,7 @@ func printFiles(c *shell.Call) {
 			endlessOutput(c)
 			text = abstract.UnknownArg()
 		case !ok:
-			text = abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
+			text = abstract.Arg{Text: abstract.HoleText, Taint: c.Shell.OfFile(a)}
 			if code, ok := wanted(c, a); ok {
 				text.Part = &code.Text
 			}

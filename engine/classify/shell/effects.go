@@ -416,7 +416,7 @@ func (s *Machine) duplicate(r *redirs, op syntax.RedirOperator, fd string, from 
 }
 
 func (s *Machine) input(r *redirs, x *syntax.Redirect, target abstract.Arg) {
-	text := abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
+	text := abstract.Arg{Text: abstract.HoleText, Taint: s.OfFile(target)}
 	if isSocket(target) {
 		text.Taint = abstract.Fetched
 	} else if target.Is("/dev/null") {

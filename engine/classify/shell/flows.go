@@ -2,6 +2,7 @@ package shell
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 
@@ -51,6 +52,15 @@ func (s *Machine) variable(name string) abstract.Taint {
 // PlainName reports whether a variable of that name contains no secret.
 func (in Input) PlainName(name string) bool {
 	return slices.ContainsFunc(in.Rows.Words("flows.plain"), func(pattern string) bool { return wildcard.Text(pattern, name) })
+}
+
+// OfFile returns the taint of what a file contains: none if its name says that it is a version.
+func (s *Machine) OfFile(file abstract.Arg) abstract.Taint {
+	name := path.Base(file.Text)
+	if file.Known() && slices.ContainsFunc(s.In.Rows.Words("flows.versions"), func(pattern string) bool { return wildcard.Text(pattern, name) }) {
+		return 0
+	}
+	return abstract.Filed
 }
 
 // settles returns the taint of a value that is assigned to a variable: a single value
