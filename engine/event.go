@@ -79,7 +79,8 @@ type Event struct {
 	// What the session typed into terminals before, from its history.
 	Terminals *Terminals
 
-	Usage *Usage // of tokens, where the caller knows it
+	Usage  *Usage // of tokens, where the caller knows it
+	Spoken int64  // tokens that the model wrote in the session so far, where the agent says so; 0: unknown
 
 	Instructions bool // the instruction files of the workspace are to be read; with PhaseStart
 }
@@ -231,7 +232,7 @@ func (p Phase) Reviewed() bool {
 type Usage struct {
 	Tokens  int64 `json:"tokens"`            // tokens that the model wrote since the previous event
 	Skipped int64 `json:"skipped,omitempty"` // bytes of the agent's record that were not read, since there were too many
-	To      int64 `json:"to"`                // offset in the agent's record up to which it was read, in bytes
+	To      int64 `json:"to"`                // offset in the agent's record up to which it was read, in bytes; or all tokens, if the agent counts itself
 	// Digest of the id of the last message that was read, more of which may follow.
 	Message string `json:"message,omitempty"`
 	Counted int64  `json:"counted,omitempty"` // tokens of the last message read that were counted so far

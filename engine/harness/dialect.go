@@ -93,6 +93,8 @@ func (d dialect) row(h Harness) Harness {
 type keys struct {
 	event, session, cwd, mode, agent, transcript, stamp string
 
+	spoken string // tokens that the model wrote in the session so far
+
 	tool, input, call                      string
 	result, failure, interrupted, duration string
 
@@ -102,7 +104,7 @@ type keys struct {
 
 // list returns the names that are not empty.
 func (k keys) list() []string {
-	all := []string{k.event, k.session, k.cwd, k.mode, k.agent, k.transcript, k.stamp, k.tool, k.input, k.call, k.result,
+	all := []string{k.event, k.session, k.cwd, k.mode, k.agent, k.transcript, k.stamp, k.spoken, k.tool, k.input, k.call, k.result,
 		k.failure, k.interrupted, k.duration, k.promptID, k.prompt, k.message, k.again}
 	return slices.DeleteFunc(all, func(name string) bool { return name == "" })
 }
@@ -336,6 +338,9 @@ func (l dialect) fillBase(d document, e *engine.Event) error {
 	}
 	_ = d.set(&e.Transcript, l.keys.transcript) // of another type: there is none, and no call depends on it
 	e.Stamp = d.stamp(l.keys.stamp)
+	if l.keys.spoken != "" {
+		_ = d.decode(&e.Spoken, l.keys.spoken, "a number") // of another type: it is unknown
+	}
 	return err
 }
 

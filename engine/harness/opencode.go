@@ -9,7 +9,9 @@ const OpenCode = "opencode"
 
 // openCode describes the documents that the plugin sends: Claude Code's. A call that failed raises no event.
 func openCode() dialect {
-	return dialect{agent: OpenCode, keys: claudeKeys(), ids: true,
+	k := claudeKeys()
+	k.spoken = "output_tokens"
+	return dialect{agent: OpenCode, keys: k, ids: true,
 		events: pascal(sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, subagentStart, subagentStop, stop)}
 }
 

@@ -163,6 +163,9 @@ const usageTail = 1 << 20
 // nothing is counted: existing contents belong to an earlier session. Of a long
 // addition only the end is read. Nil: nothing was added, or nothing can be read.
 func Usage(e engine.Event, before *engine.Usage) *engine.Usage {
+	if e.Spoken > 0 {
+		return saidBy(bounded(e.Spoken), before)
+	}
 	read := spokenBy(e.Harness)
 	if e.Transcript == "" || read == nil || e.Agent != "" && e.Harness != harness.ClaudeCode {
 		return nil // the sub-agents of other agents have transcripts of their own
@@ -179,6 +182,21 @@ func Usage(e engine.Event, before *engine.Usage) *engine.Usage {
 		return nil
 	}
 	return usageFrom(e.Transcript, *before, info.Size(), read)
+}
+
+// saidBy counts what an agent says itself. A number below the last one is that of a client that was started again.
+func saidBy(all int64, before *engine.Usage) *engine.Usage {
+	if before == nil {
+		return &engine.Usage{Tokens: all, To: all}
+	}
+	if before.To == all {
+		return nil
+	}
+	u := &engine.Usage{Tokens: all - before.To, To: all}
+	if u.Tokens < 0 {
+		u.Tokens = all
+	}
+	return u
 }
 
 // usageFrom reads the complete lines between the previous position and the end.
@@ -211,7 +229,7 @@ func usageFrom(path string, before engine.Usage, end int64, read spoken) *engine
 type spoken func(line []byte) (id string, tokens int64, ok bool)
 
 // spokenBy returns how an agent's transcript counts tokens, thoughts included. Nil: it has no transcript that grows
-// by lines, names none in its events, or does not count in it (Kimi, Cline, Droid, OpenCode, Cursor).
+// by lines, names none in its events, or does not count in it (Kimi, Cline, Droid, Cursor), or the agent counts itself (OpenCode).
 func spokenBy(agent string) spoken {
 	switch agent {
 	case harness.ClaudeCode:

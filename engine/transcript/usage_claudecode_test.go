@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,6 +140,20 @@ func TestUsageOfAgents(t *testing.T) {
 		if got := Usage(e, u); got != nil {
 			t.Errorf("%s: a sub-agent's event read %+v", agent, got)
 		}
+	}
+}
+
+// OpenCode counts itself: each event has the tokens of the session so far.
+func TestUsageThatIsTold(t *testing.T) {
+	var u *engine.Usage
+	got := []int64{}
+	for _, all := range []int64{5, 12, 12, 30, 4, 4, 0, -7} {
+		if next := Usage(engine.Event{Harness: harness.OpenCode, Spoken: all}, u); next != nil {
+			u, got = next, append(got, next.Tokens)
+		}
+	}
+	if want := []int64{5, 7, 18, 4}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

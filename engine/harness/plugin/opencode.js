@@ -11,6 +11,7 @@ function toolName(tool, servers) {
 export const Reviewer = async (context) => {
   const here = (context && context.directory) || process.cwd();
   const parents = new Map(); // of sessions: the session that started them; "": a person did
+  const spoken = new Map(); // of sessions: the tokens that the model wrote for each message
   let servers = [];
 
   // A session that was created before the plugin was loaded is looked up.
@@ -33,7 +34,8 @@ export const Reviewer = async (context) => {
   async function who(id) {
     let root = id;
     for (let parent = await parentOf(root); parent; parent = await parentOf(root)) root = parent;
-    return { session_id: root, cwd: here, ...(root === id ? {} : { agent_id: id }) };
+    const tokens = [...(spoken.get(root) || new Map()).values()].reduce((sum, n) => sum + n, 0);
+    return { session_id: root, cwd: here, output_tokens: tokens, ...(root === id ? {} : { agent_id: id }) };
   }
 
   const call = (input) => ({ tool_name: toolName(input.tool, servers), tool_use_id: input.callID });
@@ -72,6 +74,10 @@ export const Reviewer = async (context) => {
         const { id, parentID } = properties.info;
         parents.set(id, parentID || "");
         later(id, await report(parentID ? "SubagentStart" : "SessionStart", { ...(await who(id)), source: "startup" }, here));
+      } else if (event.type === "message.updated" && properties.info && properties.info.tokens) {
+        const { id, sessionID, tokens } = properties.info;
+        if (!spoken.has(sessionID)) spoken.set(sessionID, new Map());
+        spoken.get(sessionID).set(id, (Number(tokens.output) || 0) + (Number(tokens.reasoning) || 0));
       } else if (event.type === "session.idle" && properties.sessionID) {
         const from = await who(properties.sessionID);
         await report(from.agent_id ? "SubagentStop" : "Stop", from, here);
