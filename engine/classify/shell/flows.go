@@ -56,8 +56,8 @@ func (in Input) PlainName(name string) bool {
 
 // OfFile returns the taint of what a file contains: none if its name says that it is a version.
 func (s *Machine) OfFile(file abstract.Arg) abstract.Taint {
-	name := path.Base(file.Text)
-	if file.Known() && slices.ContainsFunc(s.In.Rows.Words("flows.versions"), func(pattern string) bool { return wildcard.Text(pattern, name) }) {
+	versions, name := s.In.Rows.Words("flows.versions"), path.Base(file.Text)
+	if file.Known() && slices.ContainsFunc(versions, func(pattern string) bool { return wildcard.Text(pattern, name) }) {
 		return 0
 	}
 	return abstract.Filed
