@@ -97,6 +97,9 @@ func (c *cutter) take(r *engine.Record) {
 	if r.Answer != nil && r.Answer.Mode == engine.ModeDuplicate {
 		return
 	}
+	if r.Event != nil && r.Event.Standing != nil {
+		c.lose("the text of instruction files") // only what they forbid is recorded
+	}
 	e, told := c.event(r)
 	if !told {
 		return

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
@@ -32,7 +31,7 @@ func TestCutCases(t *testing.T) {
 			continue
 		}
 		count.Add(1)
-		x, err := cases.Cut(c.Name, c.Home, withOpening(c, result.Records), last.N)
+		x, err := cases.Cut(c.Name, c.Home, result.Chain, last.N)
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
@@ -66,13 +65,4 @@ func TestCutCases(t *testing.T) {
 	if same < 15*other || same < sweep.Some(7, 20) {
 		t.Errorf("%d cases are reproduced, %d are not", same, other)
 	}
-}
-
-// withOpening puts the record in front that a session begins with.
-func withOpening(c cases.Case, records []*engine.Record) []*engine.Record {
-	open := &engine.Record{Kind: engine.KindOpen, N: 1, T: records[0].T - 1000, Open: &engine.Open{Workspace: c.Workspace}}
-	if c.Workspace == "none" {
-		open.Open.Workspace = ""
-	}
-	return append([]*engine.Record{open}, records...)
 }
