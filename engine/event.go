@@ -79,7 +79,7 @@ type Event struct {
 	// What the session typed into terminals before, from its history.
 	Terminals *Terminals
 
-	Usage  *Usage // of tokens, where the caller knows it
+	Usage  *Usage // of tokens, if they can be counted
 	Spoken int64  // tokens that the model wrote in the session so far, where the agent says so; 0: unknown
 
 	Instructions bool // the instruction files of the workspace are to be read; with PhaseStart
