@@ -181,18 +181,3 @@ func lastCut(text, at string) (before, after string, found bool) {
 	}
 	return text[:i], text[i+len(at):], true
 }
-
-// spokenInCopilot: the usage of each request has a line.
-func spokenInCopilot(line []byte) (string, int64, bool) {
-	var l struct {
-		Type string `json:"type"`
-		Data struct {
-			Usage struct {
-				Output int64  `json:"outputTokens"`
-				ID     string `json:"apiCallId"`
-			} `json:"usage"`
-		} `json:"data"`
-	}
-	ok := json.Unmarshal(line, &l) == nil && l.Type == "session.usage_record"
-	return l.Data.Usage.ID, l.Data.Usage.Output, ok
-}

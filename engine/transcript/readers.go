@@ -229,7 +229,7 @@ func usageFrom(path string, before engine.Usage, end int64, read spoken) *engine
 type spoken func(line []byte) (id string, tokens int64, ok bool)
 
 // spokenBy returns how an agent's transcript counts tokens, thoughts included. Nil: it has no transcript that grows
-// by lines, names none in its events, or does not count in it (Kimi, Cline, Droid, Cursor), or the agent counts itself (OpenCode).
+// by lines, names none in its events, or does not count in it (Kimi, Cline, Copilot, Droid, Cursor), or the agent counts itself (OpenCode).
 func spokenBy(agent string) spoken {
 	switch agent {
 	case harness.ClaudeCode:
@@ -238,8 +238,6 @@ func spokenBy(agent string) spoken {
 		return spokenInCodex
 	case harness.Gemini:
 		return spokenInGemini
-	case harness.Copilot:
-		return spokenInCopilot
 	case harness.Qwen:
 		return spokenInQwen
 	case harness.Pi:

@@ -107,11 +107,6 @@ func TestUsageOfAgents(t *testing.T) {
 			`{"id":"b","type":"user","tokens":{"output":500}}`,
 			`{"id":"c","type":"gemini","tokens":{"output":12}}`,
 		},
-		harness.Copilot: {
-			`{"type":"session.usage_record","data":{"usage":{"inputTokens":10,"outputTokens":30,"apiCallId":"c1"}}}`,
-			`{"type":"assistant.message","data":{"outputTokens":700}}`,
-			`{"type":"session.usage_record","data":{"usage":{"inputTokens":10,"outputTokens":12,"apiCallId":"c2"}}}`,
-		},
 		harness.Qwen: {
 			`{"type":"system","uuid":"s","systemPayload":{"uiEvent":{"output_token_count":30}}}`,
 			`{"type":"assistant","uuid":"a","usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":25,"thoughtsTokenCount":5}}`,

@@ -150,22 +150,12 @@ func same(then, now fs.FileInfo) bool {
 // agent's folder is the usual one: a project can set variables of a hook.
 func Home(agent settings.Agent, p settings.Places) string {
 	p.Env = nil
-	var r Reader
+	found := (&Reader{}).Read(agent, p)
 	for _, layer := range []string{settings.LayerManaged, settings.LayerUser} {
-		for _, l := range agent.Layers(p) {
-			if l.Name != layer || l.Format.Inspect == nil {
-				continue
-			}
-			for _, path := range signed.Files(l) {
-				f, err := r.File(l, path)
-				if err != nil {
-					continue // it says nothing
-				}
-				for _, own := range f.Own {
-					if own.Home != "" {
-						return own.Home
-					}
-				}
+		for _, f := range found.Files {
+			i := slices.IndexFunc(f.Own, func(own settings.OwnHook) bool { return own.Home != "" })
+			if f.Layer == layer && i >= 0 {
+				return f.Own[i].Home
 			}
 		}
 	}
