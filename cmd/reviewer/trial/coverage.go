@@ -82,8 +82,8 @@ func (r *reached) findings(s Seen) {
 			r.add(unexpected, f.ID)
 			r.add(unexpected, f.ID+" "+f.Level)
 		}
-		if s.Expect.Decision != "" {
-			r.add(accessIDs, f.ID) // an access rule that allows is found, but decides nothing
+		if s.Expect.Decision == engine.Allow && s.Record.Decision != nil && s.Record.Decision.Decision == engine.Allow {
+			r.add(allowing, f.ID)
 		}
 	}
 }
@@ -91,6 +91,7 @@ func (r *reached) findings(s Seen) {
 // example notes a finding that was expected.
 func (r *reached) example(f engine.Finding) {
 	r.add(patternIDs, f.ID)
+	r.add(accessIDs, f.ID)
 	if f.Level != "" {
 		r.add(patternIDs, f.ID+" "+f.Level)
 	}
@@ -232,6 +233,9 @@ func (t *trial) rules(b *bundles.Bundle) []report.Cell {
 	return append(all, patterns...)
 }
 
+// allowing are the findings of calls that a case expects to be allowed, and that are.
+const allowing = "allowing"
+
 // unexpected are rules and patterns that fired in a case that does not name them.
 const unexpected = "unexpected"
 
@@ -260,7 +264,13 @@ func (t *trial) access(b *bundles.Bundle) []report.Cell {
 	var all []report.Cell
 	for _, l := range b.Access {
 		for _, r := range l.Rules {
-			all = append(all, t.cell(accessIDs, l.FindingID(r.ID), r))
+			id := l.FindingID(r.ID)
+			c := t.expectedCell(accessIDs, id, r, "rules or findings")
+			// A rule that allows is a finding and no rule of the decision, and what it allows is all that it does.
+			if r.Effect == bundles.EffectAllow && l.Default != bundles.EffectAllow && t.reached.has(allowing, id) {
+				c.Name, c.Covered = id, true
+			}
+			all = append(all, c)
 		}
 	}
 	return all

@@ -224,6 +224,35 @@ func TestUntestedLine(t *testing.T) {
 	}
 }
 
+// A rule of an access list is covered if a case names it, or if it allows what a case expects to be allowed and
+// what its list would not allow otherwise.
+func TestAccessCoverage(t *testing.T) {
+	const rules = "rules: [{id: status, effect: allow, commands: [git status]}, {id: make, effect: deny, message: m, commands: [make *]}]}\n"
+	for _, test := range []struct {
+		list, text   string
+		status, make bool
+	}{
+		{"deny", "{Bash: git status, decision: allow}", true, false},
+		{"deny", "{Bash: git status, findings: [access.a.status]}", true, false},
+		{"deny", "{Bash: git status, not_rules: [access.a.default]}", false, false},
+		{"allow", "{Bash: git status, decision: allow}", false, false},
+		{"deny", "{Bash: make all, decision: block}", false, false},
+		{"deny", "{Bash: make all, rules: [access.a.make]}", false, true},
+	} {
+		r := run(t, subjectOf(t, bundles.Organisation, "access/a.yaml", "{id: a, default: "+test.list+", "+rules,
+			"cases/a.yaml", "{name: a, cases: ["+test.text+"]}"), Options{Coverage: true})
+		covered := map[string]bool{}
+		for _, c := range r.Coverage.Cells {
+			name, _, _ := strings.Cut(c.Name, " ")
+			covered[name] = c.Kind == accessIDs && c.Covered
+		}
+		want := map[string]bool{"access.a.status": test.status, "access.a.make": test.make}
+		if diff := cmp.Diff(covered, want); diff != "" {
+			t.Errorf("default %s, %s: %s", test.list, test.text, diff)
+		}
+	}
+}
+
 // Only what a test expects counts as covered: that a rule fired is not enough.
 func TestOnlyExpectedCounts(t *testing.T) {
 	rules := "{id: our.rule, severity: low, decision: ask, message: m, remediation: r, match: {commands: [make]}}"
