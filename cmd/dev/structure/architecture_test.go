@@ -305,7 +305,7 @@ func walls() []wall {
 			"Spark is started with files and a command line: what a shard is, and what is in a report, is the program's that runs there"},
 		{"cmd/reviewer/sources", []string{"cmd/reviewer/objects", "engine", "engine/history", "engine/osfile", "engine/wildcard", "engine/audit", "engine/harness", "engine/transcript", "engine/simulate", "github.com/klauspost/compress/zstd"},
 			"where sessions lie and what is in a file can be told without a policy; the one package that knows what compresses a file"},
-		{"cmd/reviewer/skeleton", []string{"bundles", "go.yaml.in/yaml/v3"},
+		{"cmd/reviewer/skeleton", []string{"bundles", "schemas", "go.yaml.in/yaml/v3"},
 			"the first lines of a policy are texts: what they mean is looked at by whoever puts them into one"},
 		{"cmd/reviewer/wiring", []string{"engine/settings", "engine", "engine/review", "engine/checkpoint", "engine/classify", "engine/detect", "bundles", "bundles/permissions", "rego", "cel"},
 			"what compiles a policy for the commands compiles it for the scores, or they would be another policy's"},

@@ -30,7 +30,9 @@ func policyNewCommand(a *cli.App) *cobra.Command {
 		Example: "  reviewer policy new bundle policy --name shop\n  reviewer policy new rule shop.kubectl --in policy",
 		Short:   "Scaffold a bundle, rule, pattern or case with passing tests",
 		Long: "The generated files pass `reviewer policy check` and `reviewer policy test`.\n" +
-			"Existing files are never overwritten; new rows are appended to them.",
+			"Existing files are never overwritten; new rows are appended to them. The first line of each new\n" +
+			"YAML file names its JSON Schema in the folder .schema, for editors with a YAML language server; the\n" +
+			"schemas are written again each time. Nothing else reads that folder: delete it if you do not want it.",
 	}
 	cmd = cli.Group(cmd, policyNewBundleCommand(a), policyNewRuleCommand(a), policyNewPatternCommand(a), policyNewCaseCommand(a))
 	return newFromTemplate(a, cmd)
@@ -43,6 +45,7 @@ type policyFolder struct {
 	effective  *bundles.Effective // with all layers, currently
 	texts      map[string][]byte  // to be written: name under dir -> content
 	added      []string           // the names of texts, in the order in which they came
+	schemas    bool               // the policy has a folder of JSON Schemas, or gets one
 }
 
 // openPolicy reads the policy that something is to be added to. A broken policy must
@@ -72,6 +75,7 @@ func openPolicy(in *string) (*policyFolder, error) {
 		return nil, fmt.Errorf("%s has errors; see `reviewer policy check %s`: %w", dir, dir, err)
 	}
 	u.files = b.Files
+	u.schemas = u.has(skeleton.SchemaFolder)
 	return u, u.assemble(b)
 }
 
@@ -115,6 +119,9 @@ func (u *policyFolder) add(list []skeleton.File) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			u.texts[f.Name] = []byte(f.Text)
+			if u.schemas {
+				u.texts[f.Name] = []byte(skeleton.SchemaLine(f.Name) + f.Text)
+			}
 		case err != nil:
 			return err
 		case !f.Adds:
@@ -189,6 +196,24 @@ func (u *policyFolder) write() ([]skeletonFile, error) {
 			return made, fmt.Errorf("write %s: %w", file, err)
 		}
 		made = append(made, skeletonFile{file, missing == nil})
+	}
+	if !u.schemas {
+		return made, nil
+	}
+	list, err := skeleton.Schemas()
+	if err != nil {
+		return made, err
+	}
+	if !u.has(skeleton.SchemaFolder) {
+		made = append(made, skeletonFile{filepath.Join(u.dir, skeleton.SchemaFolder), false})
+		if err := os.Mkdir(filepath.Join(u.dir, skeleton.SchemaFolder), 0o755); err != nil {
+			return made, err
+		}
+	}
+	for _, f := range list {
+		if err := term.WriteWhole(filepath.Join(u.dir, filepath.FromSlash(f.Name)), []byte(f.Text)); err != nil {
+			return made, fmt.Errorf("write %s: %w", f.Name, err)
+		}
 	}
 	return made, nil
 }

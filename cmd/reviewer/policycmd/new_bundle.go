@@ -102,7 +102,7 @@ func newBundle(ctx context.Context, a *cli.App, out *term.Output, dir string, wa
 		}
 		return cli.Usage("--name %q: expected a lower-case word such as shop", name)
 	}
-	u := &policyFolder{dir: dir, layer: layer, texts: map[string][]byte{}}
+	u := &policyFolder{dir: dir, layer: layer, texts: map[string][]byte{}, schemas: layer != bundles.Base}
 	list, err := bundleFiles(skeleton.Bundle{Name: name, Layer: layer, Dir: filepath.ToSlash(dir)}, want.template)
 	if err == nil {
 		err = u.add(list)

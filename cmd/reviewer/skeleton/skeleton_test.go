@@ -2,10 +2,12 @@ package skeleton
 
 import (
 	"bytes"
+	"path"
 	"strings"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -92,5 +94,69 @@ func TestStart(t *testing.T) {
 	}
 	if _, err := (Bundle{}).Start("none"); err == nil {
 		t.Error("a template that there is not")
+	}
+}
+
+// The schema that a new file names accepts what is in it, for each template, and refuses a misspelt key.
+func TestSchemas(t *testing.T) {
+	list, err := Schemas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	for _, f := range list {
+		if err := compiler.AddResource("policy/"+f.Name, strings.NewReader(f.Text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := Bundle{Name: "shop", Layer: bundles.Organisation, Dir: "policy"}
+	files, err := b.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, template := range Templates() {
+		more, err := b.Start(template.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, more...)
+	}
+	checked := 0
+	for _, f := range files {
+		line := SchemaLine(f.Name)
+		if path.Ext(f.Name) != ".yaml" {
+			if line != "" {
+				t.Errorf("%s: %s", f.Name, line)
+			}
+			continue
+		}
+		at, found := strings.CutPrefix(strings.TrimSpace(line), "# yaml-language-server: $schema=")
+		if !found {
+			t.Errorf("%s begins with %q", f.Name, line)
+			continue
+		}
+		schema, err := compiler.Compile(path.Join("policy", path.Dir(f.Name), at))
+		if err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+			continue
+		}
+		var doc any
+		if err := yaml.Unmarshal([]byte(f.Text), &doc); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(doc); err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+		wrong := map[string]any{"titel": "a"}
+		if err := schema.Validate(wrong); err == nil {
+			t.Errorf("%s: %v is valid", at, wrong)
+		}
+		if err := schema.Validate([]any{wrong}); err == nil {
+			t.Errorf("%s: a list of %v is valid", at, wrong)
+		}
+		checked++
+	}
+	if checked < 8 {
+		t.Errorf("checked %d files", checked)
 	}
 }
