@@ -28,6 +28,7 @@ type Host struct {
 	definitions map[string]*expression
 
 	known func() map[precompiledKey]precompiled // expressions that were compiled before; nil: none
+	watch func(id string) (end func())          // nil: not asked for
 }
 
 var _ engine.Matcher = (*Host)(nil)
@@ -114,6 +115,10 @@ func (h *Host) prepare(c Condition) condition {
 	return p
 }
 
+// Watch makes the host call a function before it evaluates a condition, and what that returns afterwards. It must be
+// called before the first evaluation.
+func (h *Host) Watch(begin func(id string) (end func())) { h.watch = begin }
+
 // Check compiles every expression and returns all errors.
 func (h *Host) Check() []*Error {
 	var problems []*Error
@@ -189,7 +194,13 @@ func (h *Host) Match(ctx context.Context, in *engine.Input) ([]engine.Finding, e
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("match condition %s: %w", c.ID, err)
 		}
-		if f, holds := c.find(vars); holds {
+		end := func() {}
+		if h.watch != nil {
+			end = h.watch(c.ID)
+		}
+		f, holds := c.find(vars)
+		end()
+		if holds {
 			findings, answered = append(findings, f), c.List
 		}
 	}

@@ -98,7 +98,11 @@ func (l *language) compile(e *expression) (*program, []*Error) {
 	return p, nil
 }
 
+// wants reports whether an expression may have a type: any, if it does not say which.
 func (e *expression) wants(t *types.Type) bool {
+	if len(e.want) == 0 {
+		return true
+	}
 	for _, w := range e.want {
 		if t.IsExactType(w) {
 			return true

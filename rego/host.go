@@ -1,3 +1,10 @@
+// Package rego evaluates policy written in Rego with an embedded OPA: it
+// restricts the language to what is deterministic, compiles the modules of all
+// layers, and evaluates data.reviewer.decision. It is the only package that
+// imports OPA.
+//
+// Out of scope: where bundles come from and how settings merge (bundles),
+// CEL conditions (cel), and what a decision means (engine).
 package rego
 
 import (
@@ -14,6 +21,7 @@ import (
 	"github.com/agent-reviewer/reviewer/rego/reuse"
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/metrics"
+	"github.com/open-policy-agent/opa/v1/profiler"
 	opa "github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
@@ -41,6 +49,7 @@ type Host struct {
 	verdicts map[string]engine.RuleResult
 	memory   *reuse.Memory // nil: nothing is kept between decisions
 	cover    *Coverage     // nil: not asked for
+	profile  *Profile      // nil: not asked for
 	thorough bool          // without OPA's shortcuts (see Thorough)
 	stale    []ast.Ref     // of a host with a change (see Changed): the documents that it can matter to
 }
@@ -342,6 +351,11 @@ func (h *Host) eval(ctx context.Context, q opa.PreparedEvalQuery, value ast.Valu
 	}
 	if h.cover != nil {
 		options = append(options, opa.EvalQueryTracer(h.cover))
+	}
+	if h.profile != nil {
+		measured := profiler.New()
+		options = append(options, opa.EvalQueryTracer(measured))
+		defer h.profile.add(measured)
 	}
 	rs, err := q.Eval(ctx, options...)
 	if err != nil {

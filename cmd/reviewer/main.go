@@ -131,7 +131,8 @@ func policyCommand(a *cli.App) *cobra.Command {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"write", "Writing and testing:", slices.Concat(policycmd.Commands(a), []*cobra.Command{simulatecmd.Command(a), explaincmd.PolicyCommand(a), suggest.Command(a)})},
+		{"write", "Writing and testing:", slices.Concat(policycmd.Commands(a), []*cobra.Command{simulatecmd.Command(a), explaincmd.PolicyCommand(a),
+			explaincmd.EvalCommand(a), explaincmd.BenchCommand(a), simulatecmd.ProfileCommand(a), suggest.Command(a)})},
 		{"ship", "Shipping and activating:", releasecmd.Commands(a)},
 	} {
 		cli.Section(cmd, section.id, section.title, section.commands...)

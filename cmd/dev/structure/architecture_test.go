@@ -282,7 +282,7 @@ func walls() []wall {
 			"a policy is written, checked and tried where it lies: no log, no key and no store is needed"},
 		{"cmd/reviewer/simulatecmd", []string{"cmd/reviewer/report",
 			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/impact", "cmd/reviewer/objects", "cmd/reviewer/sources", "cmd/reviewer/spark", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
-			"engine", "engine/review", "engine/cases", "engine/classify", "engine/classify/rows", "engine/harness", "engine/transcript", "engine/simulate", "bundles", "bundles/catalogue", "bundles/diff", "bundles/active", "github.com/spf13/cobra"},
+			"engine", "engine/review", "engine/cases", "engine/classify", "engine/classify/rows", "engine/harness", "engine/transcript", "engine/simulate", "bundles", "cel", "rego", "bundles/catalogue", "bundles/diff", "bundles/active", "github.com/spf13/cobra"},
 			"a comparison sees what was recorded through sources alone, so that it cannot change a log"},
 		{"cmd/reviewer/releasecmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/lint", "cmd/reviewer/policycmd", "cmd/reviewer/ship", "cmd/reviewer/signed", "cmd/reviewer/subprocess", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",

@@ -8,6 +8,8 @@ import (
 func Documents() []cli.Document {
 	return []cli.Document{
 		{Command: "policy explain", Title: "explanation of a decision", Of: explanation{}},
+		{Command: "policy eval", Title: "value of an expression", Of: evaluated{}},
+		{Command: "policy bench", Title: "time of a decision", Of: benchmark{}},
 		{Command: "instructions", Title: "what instruction files forbid", Of: Instructions{}},
 	}
 }

@@ -1,43 +1,21 @@
 package explaincmd
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
-	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/reviewcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
-	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/audit"
-	"github.com/agent-reviewer/reviewer/engine/classify"
-	"github.com/agent-reviewer/reviewer/engine/harness"
-	"github.com/agent-reviewer/reviewer/engine/history"
-	"github.com/agent-reviewer/reviewer/engine/review"
-	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/spf13/cobra"
 )
 
 // toExplain is the command line of `policy explain`.
 type toExplain struct {
-	out        term.Output
-	policy     string
-	bash, cwd  string
-	tool, args string // of a call, instead of a command
-	all        bool
-	now        string
-	at         int64 // of --now, Unix milliseconds; 0: the time of each event
+	event
+	out term.Output
+	all bool
 }
 
 // PolicyCommand is `reviewer policy explain`.
@@ -62,10 +40,11 @@ func PolicyCommand(a *cli.App) *cobra.Command {
 			"  reviewer policy explain --bash 'make deploy' --now 2026-01-31T23:30",
 		Args: cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := t.readNow(); err != nil {
+			d, err := t.decide(cmd.Context(), a, args)
+			if err != nil {
 				return err
 			}
-			x, err := explained(cmd.Context(), a, args, &t)
+			x, err := explanationOf(cmd.Context(), a, d, &t)
 			if err != nil {
 				return err
 			}
@@ -78,189 +57,20 @@ func PolicyCommand(a *cli.App) *cobra.Command {
 			})
 		},
 	}
-	cli.PolicyVar(cmd.Flags(), &t.policy, "policy", "", cli.PolicyFlag+" (default: active; for a record, the one that decided it)")
-	cmd.Flags().StringVar(&t.bash, "bash", "", "the command to explain")
-	cmd.Flags().StringVar(&t.tool, "tool", "", "the tool whose call is explained: `NAME`, such as Write or mcp__db__query")
-	cmd.Flags().StringVar(&t.args, "args", "", "with --tool: the arguments of the call, a `JSON` object (default: none)")
-	cmd.Flags().StringVar(&t.cwd, "cwd", "", "with --bash or --tool: folder in which the command runs, its workspace (default: this folder)")
-	cmd.Flags().StringVar(&t.now, "now", "", "explain as of this `TIME`, such as 2026-01-31T23:30 or 2026-01-31T23:30:00Z")
+	t.flags(cmd)
 	cmd.Flags().BoolVarP(&t.all, "all", "a", false, "list every rule that was evaluated, not only near misses")
 	t.out.Flags(cmd, "text", "json")
 	return cmd
 }
 
-// readNow reads --now: local time, unless it has a time zone.
-func (t *toExplain) readNow() error {
-	if t.now == "" {
-		return nil
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
-		if at, err := time.ParseInLocation(layout, t.now, time.Local); err == nil {
-			t.at = at.UnixMilli()
-			return nil
-		}
-	}
-	return cli.Usage("--now %s: expected a time such as 2026-01-31T23:30 or 2026-01-31T23:30:00Z", t.now)
-}
-
-// explained finds the event to explain, and evaluates the policy for it.
-func explained(ctx context.Context, a *cli.App, args []string, t *toExplain) (*explanation, error) {
-	switch {
-	case t.args != "" && t.tool == "":
-		return nil, cli.Usage("--args needs the name of the tool: --tool NAME")
-	case t.tool != "" && (t.bash != "" || len(args) > 0):
-		return nil, cli.Usage("--tool is an event of its own; leave --bash and EVENT out")
-	case t.tool != "":
-		doc, err := t.toolEvent()
-		if err != nil {
-			return nil, err
-		}
-		return explainEvents(ctx, a, bytes.NewReader(doc), t)
-	case t.bash != "" && len(args) > 0:
-		return nil, cli.Usage("--bash and %s are two events; give one of them", args[0])
-	case t.bash != "":
-		doc, err := t.bashEvent()
-		if err != nil {
-			return nil, err
-		}
-		return explainEvents(ctx, a, bytes.NewReader(doc), t)
-	case len(args) == 0:
-		return nil, cli.Usage("nothing to explain: expected a file with an event, - for standard input, the id of a record, " +
-			"--bash 'a command', or --tool NAME --args '{…}'")
-	case args[0] == "-":
-		return explainEvents(ctx, a, a.Stdin, t)
-	}
-	f, err := os.Open(args[0])
-	if errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(args[0], "./") {
-		return explainRecord(ctx, a, args[0], t)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read event: %w", err)
-	}
-	defer f.Close()
-	return explainEvents(ctx, a, f, t)
-}
-
-func (t *toExplain) bashEvent() ([]byte, error) {
-	return t.callEvent("Bash", map[string]any{"command": t.bash})
-}
-
-// toolEvent is the event of --tool and --args.
-func (t *toExplain) toolEvent() ([]byte, error) {
-	args := map[string]any{}
-	if t.args != "" {
-		if err := json.Unmarshal([]byte(t.args), &args); err != nil || args == nil {
-			return nil, cli.Usage("--args %s: expected a JSON object with the tool's arguments, such as {\"file_path\": \"main.go\"}", t.args)
-		}
-	}
-	return t.callEvent(t.tool, args)
-}
-
-func (t *toExplain) callEvent(tool string, args map[string]any) ([]byte, error) {
-	cwd, err := filepath.Abs(t.cwd)
-	if err != nil {
-		return nil, fmt.Errorf("find the working directory: %w", err)
-	}
-	return json.Marshal(map[string]any{"tool": tool, "args": args, "cwd": cwd, "project": cwd})
-}
-
-// recorder is a Matcher that remembers its inputs.
-type recorder struct {
-	engine.Matcher
-	seen []*engine.Input
-}
-
-// Match implements engine.Matcher.
-func (m *recorder) Match(ctx context.Context, in *engine.Input) ([]engine.Finding, error) {
-	m.seen = append(m.seen, in)
-	return m.Matcher.Match(ctx, in)
-}
-
-// explainEvents rehearses a session and explains its last event.
-func explainEvents(ctx context.Context, a *cli.App, r io.Reader, t *toExplain) (*explanation, error) {
-	e, err := a.ShownPolicy(ctx, t.policy)
-	if err != nil {
-		return nil, err
-	}
-	policy, err := wiring.Compile(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("read event: %w", err)
-	}
-	d, err := rehearsalDesk(a, policy)
-	if err != nil {
-		return nil, err
-	}
-	w := &recorder{Matcher: policy.Matcher}
-	watched := *policy
-	watched.Matcher = w
-	d.Policy = &watched
-	var last simulate.Action
-	var session *simulate.Rehearsal
-	for doc, err := range documentsOf(raw) {
-		d.N++
-		if err != nil {
-			return nil, fmt.Errorf("event %d: %s", d.N, d.Classifier.Mask(err.Error()))
-		}
-		event, _, err := d.Decode(doc)
-		if err != nil {
-			return nil, fmt.Errorf("event %d: %s", d.N, d.Classifier.Mask(err.Error()))
-		}
-		if session == nil {
-			session = simulate.Start("explained", d.Classifier, &watched, cli.Environment())
-		}
-		switch {
-		case t.at != 0:
-			event.Time = t.at
-		case event.Time == 0:
-			event.Time = time.Now().UnixMilli()
-		}
-		w.seen = nil
-		last, _ = session.Next(ctx, event)
-	}
-	switch {
-	case session == nil:
-		return nil, errors.New("there is no event to explain: the input is empty")
-	case last.Record == nil || len(w.seen) == 0:
-		return nil, fmt.Errorf("the policy makes no decision about this event%s", term.After(": ", last.Error))
-	case last.Record.Decision == nil:
-		return nil, fmt.Errorf("no decision could be made: %s", last.Error)
-	}
-	return explanationOf(ctx, a, e, policy, last.Record, w.seen[0], t)
-}
-
-// documentsOf splits a string into JSON documents.
-func documentsOf(raw []byte) func(yield func([]byte, error) bool) {
-	return func(yield func([]byte, error) bool) { reviewcmd.YieldAll(raw, yield) }
-}
-
-// rehearsalDesk is a desk for a compiled policy.
-func rehearsalDesk(a *cli.App, p *review.Policy) (*reviewcmd.Desk, error) {
-	home, err := a.StateHome()
-	if err != nil {
-		return nil, err
-	}
-	world, err := a.World(home)
-	if err != nil {
-		return nil, err
-	}
-	mac, err := cli.PassingMAC()
-	if err != nil {
-		return nil, err
-	}
-	return &reviewcmd.Desk{
-		Harness: harness.Harnesses()[0],
-		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Program: cli.Program(),
-			Shipped: bundles.BuiltInRows}, Policy: p,
-	}, nil
-}
-
 // WriteExplanation writes how a record of the log was decided, as `reviewer policy explain` does without a terminal.
 func WriteExplanation(ctx context.Context, a *cli.App, w io.Writer, id string) error {
-	x, err := explainRecord(ctx, a, id, &toExplain{})
+	var t toExplain
+	d, err := t.decideRecord(ctx, a, id)
+	if err != nil {
+		return err
+	}
+	x, err := explanationOf(ctx, a, d, &t)
 	if err != nil {
 		return err
 	}
@@ -270,80 +80,6 @@ func WriteExplanation(ctx context.Context, a *cli.App, w io.Writer, id string) e
 
 // explainedWidth is the width of an explanation that no terminal shows.
 const explainedWidth = 110
-
-// explainRecord decides about a record of the log again, in the context of the
-// records before it.
-func explainRecord(ctx context.Context, a *cli.App, id string, t *toExplain) (*explanation, error) {
-	store, s, err := a.Session(id)
-	if err != nil {
-		return nil, fmt.Errorf("%s is neither a file nor a record: %w", id, err)
-	}
-	rec, err := a.Find(store, id)
-	if err != nil {
-		return nil, err
-	}
-	if rec.Decision == nil {
-		return nil, fmt.Errorf("record %s has no decision; `reviewer audit show %s` lists records that do", rec.ID(), s.Key.Session)
-	}
-	e, err := PolicyOf(ctx, a, store, rec, t.policy)
-	if err != nil {
-		return nil, err
-	}
-	policy, err := wiring.Compile(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	before, err := historyBefore(store, s.Key, rec.N)
-	if err != nil {
-		return nil, err
-	}
-	if t.at != 0 {
-		moved := *rec
-		moved.T, rec = t.at, &moved
-	}
-	v, err := policy.Review(ctx, rec, before)
-	if err != nil {
-		return nil, err
-	}
-	again := *rec
-	again.Decision, again.Findings = &v.Decision, v.Findings
-	return explanationOf(ctx, a, e, policy, &again, &v.Input, t)
-}
-
-// PolicyOf returns the named policy, or else the one that decided.
-func PolicyOf(ctx context.Context, a *cli.App, store *audit.Store, rec *engine.Record, dir string) (*bundles.Effective, error) {
-	if dir != "" {
-		return a.ShownPolicy(ctx, dir)
-	}
-	if rec.By == nil {
-		return nil, fmt.Errorf("record %s does not say which policy decided; name one with --policy", rec.ID())
-	}
-	e, err := bundles.Store{Dir: filepath.Join(store.Dir, "policies")}.Get(rec.By.Policy)
-	if err != nil {
-		return nil, fmt.Errorf("the policy that decided is not available; name one with --policy: %w", err)
-	}
-	return e, nil
-}
-
-// historyBefore folds a session up to a record.
-func historyBefore(store *audit.Store, key engine.SessionKey, n int64) (*history.State, error) {
-	h := history.New()
-	for r, err := range store.Records(key, 0) {
-		if err != nil {
-			return nil, err
-		}
-		if r.N >= n {
-			break
-		}
-		if r.Kind == engine.KindKeyframe && r.State != nil && h.Empty() {
-			if h, err = history.Decode(r.State); err != nil { // the records before it are gone
-				return nil, err
-			}
-		}
-		h.Append(r)
-	}
-	return h, nil
-}
 
 // verdictOf returns the word of a matrix cell; empty: there is none.
 func verdictOf(settings map[string]any, risk, rationality string) string {

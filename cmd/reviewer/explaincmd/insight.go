@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"path"
 	"path/filepath"
@@ -18,7 +17,6 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
-	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
@@ -111,18 +109,13 @@ type evaluator struct {
 }
 
 // explanationOf collects the explanation of a decided record.
-func explanationOf(ctx context.Context, a *cli.App, e *bundles.Effective, p *review.Policy, rec *engine.Record, in *engine.Input,
-	t *toExplain) (*explanation, error) {
+func explanationOf(ctx context.Context, a *cli.App, d *decided, t *toExplain) (*explanation, error) {
+	e, p, rec, in := d.effective, d.policy, d.record, d.input
 	q := &evaluator{ctx: ctx, effective: e, in: in, findings: rec.Findings,
 		settings: map[string]bundles.Setting{}, rows: map[string]firedRule{}}
-	var isRego, isCEL bool
-	q.rego, isRego = p.Decider.(*rego.Host)
-	q.cel, isCEL = p.Matcher.(*cel.Host)
-	if w, ok := p.Matcher.(*recorder); ok {
-		q.cel, isCEL = w.Matcher.(*cel.Host)
-	}
-	if !isRego || !isCEL {
-		return nil, fmt.Errorf("the policy cannot be explained") // unreachable: wiring creates both
+	var err error
+	if q.rego, q.cel, err = d.hosts(); err != nil {
+		return nil, err
 	}
 	settings, err := e.Explain()
 	if err != nil {

@@ -14,8 +14,10 @@ import (
 
 // Documents lists the documents of these commands that have a type of their own.
 func Documents() []cli.Document {
-	return []cli.Document{{Command: "policy simulate manifest", Title: "inputs of a simulation, with their sizes and versions",
-		Of: objects.Manifest{}}}
+	return []cli.Document{
+		{Command: "policy simulate manifest", Title: "inputs of a simulation, with their sizes and versions", Of: objects.Manifest{}},
+		{Command: "policy profile", Title: "the time of each rule over recorded sessions", Of: Profile{}},
+	}
 }
 
 func simulateManifestCommand(a *cli.App) *cobra.Command {

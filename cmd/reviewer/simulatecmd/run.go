@@ -75,7 +75,7 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 		return fmt.Errorf("--baseline: %w", err)
 	}
 	if r.candidate, err = a.PolicyRef(ctx, s.candidate); err != nil {
-		return fmt.Errorf("--candidate: %w", err)
+		return fmt.Errorf("%s: %w", s.candidateFlag, err)
 	}
 	if err := checkTools(s.tools, classify.NewRows(r.candidate.RowLayers())); err != nil {
 		return err
@@ -101,7 +101,7 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 	for _, name := range names {
 		side, err := sideOf(ctx, name, tried[name], kept)
 		if err != nil {
-			return fmt.Errorf("--candidate: %w", err)
+			return fmt.Errorf("%s: %w", s.candidateFlag, err)
 		}
 		if s.key == "" {
 			name = cmp.Or(s.candidateName, name)
@@ -111,7 +111,7 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 			return err
 		}
 		if err := addCauses(&side, baseline, tried[name]); err != nil {
-			return fmt.Errorf("--candidate: %w", err)
+			return fmt.Errorf("%s: %w", s.candidateFlag, err)
 		}
 		r.comparison.Candidates = append(r.comparison.Candidates, side)
 	}

@@ -36,6 +36,7 @@ import (
 type simulation struct {
 	out                 term.Outputs
 	baseline, candidate string
+	candidateFlag       string // that names the candidate, for errors
 	sweep               string
 	grants              string                 // permission mode for --grants; empty: it was not asked for
 	clientSettings      string                 // with grants: file of the agent's settings
@@ -71,7 +72,7 @@ type simulation struct {
 
 // Command is `reviewer policy simulate`.
 func Command(a *cli.App) *cobra.Command {
-	var s simulation
+	s := simulation{candidateFlag: "--candidate"}
 	s.inputs.store = &objects.Access{Cloud: a.Cloud}
 	cmd := &cobra.Command{
 		Use:   "simulate [SOURCE…]",
