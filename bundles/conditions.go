@@ -265,6 +265,9 @@ func (p *ruleParser) row(n *yaml.Node) {
 
 var placeholder = engine.Regexp(`\{([^{}]*)\}`)
 
+// unclosed is the beginning of a placeholder without its end.
+var unclosed = engine.Regexp(`\{([a-z_]+)(?:[^a-z_}]|$)`)
+
 // maxHysteresis is the maximum of hysteresis.
 const maxHysteresis = 1000
 
@@ -296,6 +299,11 @@ func (p *rowParser) template(n *yaml.Node, message string) {
 	for _, m := range placeholder().FindAllStringSubmatch(message, -1) {
 		if !slices.Contains(MessageFields(), m[1]) {
 			p.wrongAs("rule.placeholder", n, "message: unknown field %s", engine.Suggest(m[1], MessageFields()))
+		}
+	}
+	for _, m := range unclosed().FindAllStringSubmatch(message, -1) {
+		if slices.Contains(MessageFields(), m[1]) {
+			p.wrongAs("rule.placeholder", n, "message: {%s is not closed; write {%[1]s}", m[1])
 		}
 	}
 }

@@ -11,63 +11,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// form is the form that all values of a field have.
-type form struct {
-	fits   func(text string) bool // a value, or the beginning of one
-	says   string
-	advice func(text string) string // what to write instead; empty: nothing is known
-}
-
-// forms has the fields whose values have a form, by type and field.
-var forms = map[string]form{
-	"engine.Effect.short": {shortBegins, "a path begins with ./ (in the workspace), ~/ (in the home directory) or /", inWorkspace},
-	"engine.Command.name": {func(text string) bool { return !strings.ContainsAny(text, "/ \t") },
-		"it is the base name of one program, and subcommands are in sub", programIn},
-	"engine.Command.sub": {func(text string) bool { return !strings.ContainsAny(text, " \t") && !strings.HasPrefix(text, "-") },
-		"each item is one word, and options are in flags", nil},
-	"engine.Command.flags": {optionBegins, "options are written with their dashes, and other words are in operands", dashed},
-	"engine.Action.hosts":  {func(text string) bool { return !strings.ContainsAny(text, "/ ") }, "a host has no scheme and no path", hostIn},
-}
-
-func shortBegins(text string) bool {
-	return text == "" || strings.HasPrefix(text, "/") || text == "." || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "~") ||
-		len(text) > 1 && text[1] == ':' || text[0] == '?'
-}
-
-func optionBegins(text string) bool {
-	return text == "" || strings.ContainsAny(text[:1], `-/+?*"'$`)
-}
-
-func inWorkspace(text string) string {
-	if home, ok := strings.CutPrefix(text, "$HOME/"); ok {
-		return "~/" + home
-	}
-	return "./" + text
-}
-
-func programIn(text string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-	return path.Base(first)
-}
-
-func dashed(text string) string {
-	if len(text) < 3 {
-		return "-" + text
-	}
-	return "--" + text
-}
-
-func hostIn(text string) string {
-	if _, rest, ok := strings.Cut(text, "://"); ok {
-		text = rest
-	}
-	host, _, _ := strings.Cut(text, "/")
-	return host
-}
-
 // formOf returns the form of an expression's values, or of the items if it is a list; the list's item
 // in a loop has it too.
-func (i *linter) formOf(e ast.Expr) (f form, name string, ok bool) {
+func (i *linter) formOf(e ast.Expr) (f engine.Form, name string, ok bool) {
 	if e.Kind() == ast.IdentKind {
 		if list := i.loops[e.AsIdent()]; list != nil {
 			f, name, ok = i.formOf(list)
@@ -78,10 +24,10 @@ func (i *linter) formOf(e ast.Expr) (f form, name string, ok bool) {
 		return i.formOf(e.AsCall().Args()[0])
 	}
 	if e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly() {
-		return form{}, "", false
+		return engine.Form{}, "", false
 	}
 	s := e.AsSelect()
-	f, ok = forms[i.ast.GetType(s.Operand().ID()).TypeName()+"."+s.FieldName()]
+	f, ok = engine.Forms[i.ast.GetType(s.Operand().ID()).TypeName()+"."+s.FieldName()]
 	return f, s.FieldName(), ok
 }
 
@@ -121,7 +67,7 @@ func (i *linter) value(e ast.Expr) {
 	case "startsWith", "domain":
 		i.compared(args[0], args[1])
 	case "has":
-		i.compareAll("flags", forms["engine.Command.flags"], args[1:])
+		i.compareAll("flags", engine.Forms["engine.Command.flags"], args[1:])
 	case "matches":
 		i.begins(args[0], args[1])
 	case "glob":
@@ -137,28 +83,28 @@ func (i *linter) compared(field, other ast.Expr) {
 	i.compareAll(name, f, []ast.Expr{other})
 }
 
-func (i *linter) compareAll(name string, f form, others []ast.Expr) {
+func (i *linter) compareAll(name string, f engine.Form, others []ast.Expr) {
 	for _, other := range others {
 		if other.Kind() == ast.ListKind {
 			i.compareAll(name, f, other.AsList().Elements())
 			continue
 		}
-		if text, ok := literal(other); ok && !f.fits(text) {
+		if text, ok := literal(other); ok && !f.Fits(text) {
 			i.neverA(other, name, text, f)
 			return
 		}
 	}
 }
 
-func (i *linter) neverA(at ast.Expr, name, text string, f form) {
+func (i *linter) neverA(at ast.Expr, name, text string, f engine.Form) {
 	instead := ""
-	if f.advice != nil {
-		if better := f.advice(text); better != "" && better != text && f.fits(better) {
+	if f.Advice != nil {
+		if better := f.Advice(text); better != "" && better != text && f.Fits(better) {
 			instead = ": write \"" + better + "\""
 		}
 	}
 	if !i.saidAt(at) {
-		i.wrong(at, "cel.word", "%s is never %q, since %s%s", name, text, f.says, instead)
+		i.wrong(at, "cel.word", "%s is never %q, since %s%s", name, text, f.Says, instead)
 	}
 }
 
@@ -213,7 +159,7 @@ func (i *linter) begins(field, pattern ast.Expr) {
 	if found == nil {
 		return
 	}
-	if start := strings.ReplaceAll(found[1], `\`, ""); !f.fits(start) {
+	if start := strings.ReplaceAll(found[1], `\`, ""); !f.Fits(start) {
 		i.neverA(pattern, name, start, f)
 	}
 }
@@ -234,7 +180,7 @@ func (i *linter) globbed(field, pattern ast.Expr) {
 	if strings.HasPrefix(text, "*") {
 		better = "**/" + text
 	}
-	i.wrong(pattern, "cel.word", "%s never matches %q, since %s: write %q", name, text, f.says, better)
+	i.wrong(pattern, "cel.word", "%s never matches %q, since %s: write %q", name, text, f.Says, better)
 }
 
 // program warns about a comparison with a name that is nearly that of a known program.

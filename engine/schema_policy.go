@@ -1,6 +1,10 @@
 package engine
 
-import "slices"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // Vocabulary is the vocabulary of one policy, in addition to the words that all
 // policies share.
@@ -63,4 +67,58 @@ func each(keys []string, value any) map[string]any {
 // missing enum would allow everything.
 func sorted(list []string) []string {
 	return slices.Compact(append([]string{}, slices.Sorted(slices.Values(list))...))
+}
+
+// Form is the form that all values of a field have.
+type Form struct {
+	Fits   func(text string) bool // a value, or the beginning of one
+	Says   string
+	Advice func(text string) string // what to write instead; empty: nothing is known
+}
+
+// Forms has the fields whose values have a form, by type and field. Nothing changes it.
+var Forms = map[string]Form{
+	"engine.Effect.short": {shortBegins, "a path begins with ./ (in the workspace), ~/ (in the home directory) or /", inWorkspace},
+	"engine.Command.name": {func(text string) bool { return !strings.ContainsAny(text, "/ \t") },
+		"it is the base name of one program, and subcommands are in sub", programIn},
+	"engine.Command.sub": {func(text string) bool { return !strings.ContainsAny(text, " \t") && !strings.HasPrefix(text, "-") },
+		"each item is one word, and options are in flags", nil},
+	"engine.Command.flags": {optionBegins, "options are written with their dashes, and other words are in operands", dashed},
+	"engine.Action.hosts":  {func(text string) bool { return !strings.ContainsAny(text, "/ ") }, "a host has no scheme and no path", hostIn},
+}
+
+func shortBegins(text string) bool {
+	return text == "" || strings.HasPrefix(text, "/") || text == "." || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "~") ||
+		len(text) > 1 && text[1] == ':' || text[0] == '?'
+}
+
+func optionBegins(text string) bool {
+	return text == "" || strings.ContainsAny(text[:1], `-/+?*"'$`)
+}
+
+func inWorkspace(text string) string {
+	if home, ok := strings.CutPrefix(text, "$HOME/"); ok {
+		return "~/" + home
+	}
+	return "./" + text
+}
+
+func programIn(text string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	return path.Base(first)
+}
+
+func dashed(text string) string {
+	if len(text) < 3 {
+		return "-" + text
+	}
+	return "--" + text
+}
+
+func hostIn(text string) string {
+	if _, rest, ok := strings.Cut(text, "://"); ok {
+		text = rest
+	}
+	host, _, _ := strings.Cut(text, "/")
+	return host
 }

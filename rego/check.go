@@ -54,6 +54,7 @@ func Check(s Sources) ([]*engine.Problem, RuleSet) {
 		c.typed(sound)
 	}
 	c.annotated()
+	c.unused()
 	rules := c.ruleHeads()
 	return c.sorted(), rules
 }

@@ -168,8 +168,18 @@ func (c *checker) finding(r *ast.Rule, layer string, rows map[string]row, s Rule
 	}
 	c.vocabulary(o, "decision", engine.Verdicts())
 	c.vocabulary(o, "severity", engine.Severities())
+	for _, key := range o.Keys() {
+		if word, at := stringOf(key); word != "" && !slices.Contains(findingFields, word) {
+			c.remark(at, "rego.unused", "nothing reads %q of a finding", word).Suggestion = nearestOf(word, findingFields)
+		}
+	}
 	c.sameID(r, id)
+	c.lifted(r, id)
 }
+
+// findingFields are the fields of a finding that policy reads.
+var findingFields = []string{"id", "title", "description", "decision", "severity", "harm", "limit", "message", "remediation",
+	"references", "tags", "enforcement", "unattended", "overridable", "always", "details"}
 
 func (c *checker) vocabulary(o ast.Object, key string, known []string) {
 	if word, at := stringOf(o.Get(ast.InternedTerm(key))); word != "" && !slices.Contains(known, word) {
@@ -246,4 +256,68 @@ func (c *checker) annotated() {
 			}
 		}
 	}
+}
+
+// unused warns about private rules to which nothing refers: those whose names begin with _.
+func (c *checker) unused() {
+	read := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(c.trees)) {
+		for _, r := range c.trees[name].Rules {
+			ast.WalkTerms(r, func(t *ast.Term) bool {
+				switch v := t.Value.(type) {
+				case ast.Var:
+					read[string(v)] = read[string(v)] || t != r.Head.Reference[0]
+				case ast.String:
+					read[string(v)] = true
+				}
+				return false
+			})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.trees)) {
+		for _, r := range c.trees[name].Rules {
+			own, isVar := r.Head.Ref()[0].Value.(ast.Var)
+			if isVar && strings.HasPrefix(string(own), "_") && !read[string(own)] && !isTestFile(name) {
+				read[string(own)] = true // said once
+				c.remark(r.Location, "rego.unused", "nothing reads %s", own)
+			}
+		}
+	}
+}
+
+// lifted warns about a finding that any other command of the call can lift: its rule requires that a rule without
+// arguments is not true, which is about all commands.
+func (c *checker) lifted(r *ast.Rule, id string) {
+	for _, e := range r.Body {
+		term, isTerm := e.Terms.(*ast.Term)
+		if !e.Negated || !isTerm {
+			continue
+		}
+		helper := ""
+		switch v := term.Value.(type) {
+		case ast.Var:
+			helper = above(pathOf(r)) + "/" + string(v)
+		case ast.Ref:
+			helper = slashed(v)
+		}
+		for _, name := range slices.Sorted(maps.Keys(c.trees)) {
+			for _, other := range c.trees[name].Rules {
+				if len(other.Head.Args) == 0 && pathOf(other) == helper && iteratesCommands(other) {
+					c.remark(e.Location, "rego.lifted", "any other command in the same call lifts rule %s: ask for it about the command that the rule is "+
+						"about, in a function such as not %s(c)", id, last(pathOf(other)))
+					return
+				}
+			}
+		}
+	}
+}
+
+// iteratesCommands reports whether a rule reads the commands of a call, one after another.
+func iteratesCommands(r *ast.Rule) bool {
+	found := false
+	ast.WalkRefs(r.Body, func(ref ast.Ref) bool {
+		found = found || strings.HasPrefix(ref.String(), "input.action.commands")
+		return found
+	})
+	return found
 }

@@ -3,6 +3,9 @@ package rego
 import (
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // shape is the static knowledge about a value. nil: nothing.
@@ -16,6 +19,7 @@ type shape struct {
 	words    []string          // of a string: the possible values; nil: anything
 	data     []string          // the path of a part of the policy's data
 	name     string            // what it is of, for messages
+	form     *engine.Form      // of a string: the form of every value; nil: none
 }
 
 // The kinds of shapes.
@@ -48,6 +52,7 @@ func (s shapes) of(node any, name string) *shape {
 		if s.made[def] == nil {
 			s.made[def] = &shape{}
 			*s.made[def] = *s.of(s.defs[def], name)
+			s.made[def].formed("engine." + strings.ToUpper(def[:1]) + def[1:])
 		}
 		return s.made[def]
 	}
@@ -63,6 +68,19 @@ func (s shapes) of(node any, name string) *shape {
 		return nil
 	}
 	return &shape{kind: other, name: name}
+}
+
+// formed notes which texts of a type's fields, and of lists in them, have a form.
+func (o *shape) formed(typ string) {
+	for name, field := range o.fields {
+		form, has := engine.Forms[typ+"."+name]
+		if has && field.items != nil {
+			field = field.items
+		}
+		if has {
+			field.form = &form
+		}
+	}
 }
 
 // item is the shape of a list's items; an object in it is named as Rego would.

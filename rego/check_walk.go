@@ -507,8 +507,22 @@ func (w *walker) compare(a *ast.Term, known *shape, b *ast.Term, other *shape) {
 	w.word(b, known)
 }
 
+// formed refuses a value of another form than all values of a field have.
+func (w *walker) formed(t *ast.Term, word string, of *shape) {
+	if of.form == nil || of.form.Fits(word) || !w.report || w.silent || t.Location == nil {
+		return
+	}
+	p := w.wrong(t.Location, "rego.word", "%q is never a value of %s, since %s", word, of.name, of.form.Says)
+	if of.form.Advice != nil {
+		p.Suggestion = of.form.Advice(word)
+	}
+}
+
 func (w *walker) word(t *ast.Term, of *shape) {
 	word, ok := t.Value.(ast.String)
+	if ok && of != nil {
+		w.formed(t, string(word), of)
+	}
 	if !ok || !w.report || w.silent || of == nil || of.kind != text || of.words == nil || slices.Contains(of.words, string(word)) ||
 		t.Location == nil {
 		return

@@ -264,7 +264,7 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 		d.wrong(n, "says: only an event with phase: stop has a last message")
 	case e.Times != 0 && e.Tool == "":
 		d.wrong(n, "times: only a tool call can happen several times")
-	case e.Times < 0 || e.Times > maxTimes:
+	case e.Times < 0 || e.Times > maxTimes || e.Times == 0 && valueOf(n, "times") != n:
 		d.wrong(n, "times: expected 1 to %d, got %d", maxTimes, e.Times)
 	case e.Asks && e.Tool == "":
 		d.wrong(n, "asks: a person is asked only about a tool call")

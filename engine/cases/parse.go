@@ -174,6 +174,9 @@ func parseYAML(file string, above int, data []byte, files map[string]File) ([]Ca
 	if len(d.problems) > 0 {
 		return nil, errors.Join(d.problems...)
 	}
+	if len(all) == 0 {
+		return nil, &Problem{file, 0, 0, "the file has no case; add one or delete it"}
+	}
 	return all, nil
 }
 

@@ -21,8 +21,8 @@ var updateBroken = flag.Bool("update-broken", false, "write what is said of test
 // wantFile holds the one line that is said about an input.
 const wantFile = "want"
 
-// quiet is the manifest of inputs that bring none: they need no cases, titles and harms.
-const quiet = `{"roots": ["policies/user"], "metadata": {"lint": {"rule.untested": "off", "rule.metadata": "off", "rule.no_harm": "off"}}}`
+// quiet is the manifest of inputs that bring none: they need no cases, titles, harms and readers.
+const quiet = `{"roots": ["policies/user"], "metadata": {"lint": {"rule.untested": "off", "rule.metadata": "off", "rule.no_harm": "off", "rego.unused": "off"}}}`
 
 // input is one layer with a mistake in it.
 type input struct {

@@ -151,7 +151,7 @@ func (p *policy) story(l Layer, c cases.Case, known []string, open bool, seen te
 		for _, id := range slices.Concat(fire, silent) {
 			if !slices.Contains(known, id) && !slices.Contains(scores(), id) {
 				w := &engine.Problem{File: l.Name + "/" + c.File, Line: s.Line, Col: columnOf(l, c.File, s.Line, id),
-					Code: "case.rule", Message: "no rule has this id"}
+					Code: "case.rule", Message: "no rule has this id", About: id}
 				p.add(w.ExpectOneOf(id, known))
 			}
 		}

@@ -370,7 +370,7 @@ func (p *policy) modules(found []*engine.Problem, rules rego.RuleSet) {
 		for _, r := range l.Rules {
 			if !r.Conditional() && !rules.IDs[r.ID] && !rules.Open[l.Layer] {
 				file, line, col := r.Spot("id", 0, 0)
-				p.add(&engine.Problem{File: l.Layer + "/" + file, Line: line, Col: col, Code: "rule.never",
+				p.add(&engine.Problem{File: l.Layer + "/" + file, Line: line, Col: col, Code: "rule.never", About: r.ID,
 					Message: "rule " + r.ID + " can never fire: its row has no match, when or measure, and no Rego refers to it"})
 			}
 		}

@@ -61,6 +61,9 @@ func (p *policy) placeholders(layer string, r bundles.Rule) {
 	if !r.Conditional() {
 		return // its Rego fills in the message
 	}
+	if r.Details != "" && r.Decision != "" && !strings.Contains(r.Message, "{details}") {
+		p.warn(layer, r.Spot, "details", "rule.placeholder", "details: nobody reads it, since the message has no {details}")
+	}
 	for _, f := range []struct{ name, why string }{
 		{"details", noDetails(r)}, {"host", noHost(r.Match)}, {"command", noCommand(r.Match)}, {"target", noTarget(r.Match)},
 		{"place", noTarget(r.Match)}, {"tool", noCall(r.Match)}, {"operations", noCall(r.Match)},

@@ -64,7 +64,7 @@ var wrongRows = []wrong{
 	{"unknown detector in match", "rules/a.yaml", rule(`match: {detected: [x.y]}`), `rules/a.yaml:7:10: rule mine: unknown detector "x.y"; expected one of …`},
 	{"match that is never met", "rules/a.yaml", rule(`match: {phases: [prompt], commands: [git]}`), `rules/a.yaml:7:10: rule mine can never fire: its phases are prompt, and only a tool call (pre, post) has commands`},
 	{"signal that is no longer given", "rules/a.yaml", rule(`match: {signals: [kill_all]}`), `rules/a.yaml:7:10: rule mine can never fire: kill_all is no longer produced; match on facts, and name the effects in when`},
-	{"nothing fires it", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n", `rules/a.yaml:1:7: rule mine can never fire: its row has no match, when or measure, and no Rego refers to it`},
+	{"nothing fires it", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n", `rules/a.yaml:1:7: rule mine can never fire: its row has no match, when or measure, and no Rego refers to it (1 more follows from this)`},
 	{"level below the threshold", "rules/a.yaml", rule("measure: session.actions\n  threshold: 10\n  levels: [{at: 5, level: low}]"), `rules/a.yaml:9:11: levels: low at 5 is below the threshold 10 and can never be given`},
 	{"unknown action", "rules/a.yaml", rule(`match: {actions: [code.exce]}`), `warning rules/a.yaml:7:10: no known tool has the action "code.exce"; did you mean "code.exec"?`},
 	{"unknown tool in match", "rules/a.yaml", rule(`match: {tools: [Bsh]}`), `warning rules/a.yaml:7:10: no known tool is called "Bsh"; did you mean "Bash"?`},
