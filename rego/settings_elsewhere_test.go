@@ -130,6 +130,7 @@ func elsewhere() map[string]string {
 		"audit.log_level":                                 "cmd/reviewer, TestScript/audit-show",
 		"interventions.auto_cleanup":                      "bundles, TestSettingsErrors: it has one value, and others are refused",
 		"audit.export_format":                             "cmd/reviewer, TestScript/audit-export-format",
+		"releases.channel":                                "cmd/reviewer, TestScript/fleet: what is activated depends on it",
 		"audit.retain_days":                               "cmd/reviewer, TestLogIsKeptAsSettingsSay",
 		"audit.budget_mb":                                 "cmd/reviewer, TestLogIsKeptAsSettingsSay",
 		"audit.policies_mb":                               "cmd/reviewer, TestPoliciesAreKeptAsSettingsSay",

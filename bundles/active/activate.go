@@ -216,13 +216,13 @@ func (s *activation) verify(ctx context.Context, state *releases.State) (trust.V
 	if err != nil {
 		return trust.Verdict{}, err
 	}
-	if s.in.Channel != "" && believed.None() {
-		return trust.Verdict{}, &trust.Refusal{Code: trust.Scope, Err: fmt.Errorf("there is no trust file, so nothing shows that %s is on the "+
-			"channel %s; leave --channel out, or accept a trust file", s.in.File, s.in.Channel)}
+	channel, err := s.channelOf(believed)
+	if err != nil {
+		return trust.Verdict{}, err
 	}
 	v := believed.Check(trust.Candidate{
 		File: s.in.File, Path: s.in.Path, Archive: s.in.Archive, Envelope: s.in.Envelope,
-		Channel: s.in.Channel, Now: s.Now(), Latest: word.Latest, AllowRollback: s.in.AllowRollback,
+		Channel: channel, Now: s.Now(), Latest: word.Latest, AllowRollback: s.in.AllowRollback,
 		Highest: func(name, channel string) (trust.Highest, error) {
 			if state.SeenLost && !s.in.AllowRollback {
 				return trust.Highest{}, errors.New("the store's seen.json was lost; --allow-rollback with a reason recreates it")
@@ -242,6 +242,24 @@ func (s *activation) verify(ctx context.Context, state *releases.State) (trust.V
 	}
 	s.doc.Trust = v.Trust
 	return v, v.Err()
+}
+
+// channelOf is the channel that the bundle must be on; empty: any. A rollback is not limited to one: a person asks for it.
+func (s *activation) channelOf(believed Trust) (string, error) {
+	if s.in.back != nil {
+		return "", nil
+	}
+	channel, err := s.Channel(s.in.Channel)
+	if err == nil && channel != "" && believed.None() {
+		return "", NoChannels(s.in.File, channel)
+	}
+	return channel, err
+}
+
+// NoChannels refuses a bundle that must be on a channel where there is no trust file.
+func NoChannels(file, channel string) error {
+	return &trust.Refusal{Code: trust.Scope, Err: fmt.Errorf("there is no trust file, so nothing shows that %s is on the channel %s; "+
+		"accept a trust file, or ask for no channel (--channel, releases.channel)", file, channel)}
 }
 
 // compile combines the bundle with the other active layers, and compiles the result.

@@ -26,6 +26,7 @@ type Settings struct {
 	Rules           Rules             `json:"rules"`
 	Hosts           Hosts             `json:"hosts"`
 	Guard           Guard             `json:"guard"`
+	Releases        Releases          `json:"releases"`
 	Audit           Audit             `json:"audit"`
 	Checkpoints     Checkpoints       `json:"checkpoints"`
 	Save            Save              `json:"save"`
@@ -223,6 +224,11 @@ type ClientRule struct {
 	Tools   []string `json:"tools"`
 	Pattern string   `json:"pattern"`
 	Message string   `json:"message"`
+}
+
+// Releases is the setting releases.
+type Releases struct {
+	Channel string `json:"channel"`
 }
 
 // Audit is the setting audit.

@@ -70,7 +70,7 @@ func policyPullCommand(a *cli.App) *cobra.Command {
 	f.StringVar(&in.hold.Layer, "layer", "", "with --activate: refuse the bundle unless it is for this layer")
 	f.BoolVar(&in.hold.AllowRollback, "allow-rollback", false, "with --activate: allow a release older than the last one; needs --reason")
 	f.BoolVar(&in.hold.Resume, "resume", false, "with --activate: activate a bundle that was rolled back here; needs --reason and a person")
-	f.StringVar(&in.hold.Channel, "channel", "", "refuse a release on another channel")
+	f.StringVar(&in.hold.Channel, "channel", "", "refuse a release on another channel; default: the setting releases.channel")
 	f.StringVar(&in.hold.Reason, "reason", "", "with --activate: reason to record in the log")
 	return cmd
 }
