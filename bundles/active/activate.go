@@ -172,19 +172,38 @@ func (s *activation) heldBack(state *releases.State, release releases.Release) e
 	if s.in.back != nil || s.in.Resume || release.None() {
 		return nil
 	}
-	history := slices.DeleteFunc(slices.Clone(state.History), func(a releases.Activation) bool { return a.Layer != s.layer })
-	for i := len(history) - 1; i > 0 && history[i].Rollback; i-- {
-		if history[i-1].Archive != release.Archive {
+	for _, rollback := range HeldBack(state.History, s.layer) {
+		if rollback.From.Archive != release.Archive {
 			continue
 		}
-		by := history[i].By
-		if history[i].Reason != "" {
-			by += ": " + history[i].Reason
-		}
 		return &trust.Refusal{Code: trust.Held, Err: fmt.Errorf("%s was rolled back on this machine by %s; a release with a newer sequence is "+
-			"activated as usual, and --resume with --reason activates this one again", s.in.File, s.Line(by, 400))}
+			"activated as usual, and --resume with --reason activates this one again", s.in.File, s.Line(rollback.Why(), 400))}
 	}
 	return nil
+}
+
+// Rollback is a rollback that still holds back what it replaced.
+type Rollback struct {
+	releases.Activation
+	From releases.Release // what was active before
+}
+
+// Why says who rolled back, and the reason.
+func (r Rollback) Why() string {
+	if r.Reason == "" {
+		return r.By
+	}
+	return r.By + ": " + r.Reason
+}
+
+// HeldBack lists the last rollbacks of a layer, the newest first: what they replaced stays away until something
+// newer is active.
+func HeldBack(history []releases.Activation, layer string) (list []Rollback) {
+	history = slices.DeleteFunc(slices.Clone(history), func(a releases.Activation) bool { return a.Layer != layer })
+	for i := len(history) - 1; i > 0 && history[i].Rollback; i-- {
+		list = append(list, Rollback{history[i], history[i-1].Release})
+	}
+	return list
 }
 
 func (s *activation) warn(format string, args ...any) {
