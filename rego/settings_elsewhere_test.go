@@ -131,6 +131,8 @@ func elsewhere() map[string]string {
 		"interventions.auto_cleanup":                      "bundles, TestSettingsErrors: it has one value, and others are refused",
 		"audit.export_format":                             "cmd/reviewer, TestScript/audit-export-format",
 		"releases.channel":                                "cmd/reviewer, TestScript/fleet: what is activated depends on it",
+		"releases.report.to":                              "cmd/reviewer, TestScript/fleet-report",
+		"releases.report.host":                            "cmd/reviewer, TestScript/fleet-report",
 		"audit.retain_days":                               "cmd/reviewer, TestLogIsKeptAsSettingsSay",
 		"audit.budget_mb":                                 "cmd/reviewer, TestLogIsKeptAsSettingsSay",
 		"audit.policies_mb":                               "cmd/reviewer, TestPoliciesAreKeptAsSettingsSay",

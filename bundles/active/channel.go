@@ -2,6 +2,7 @@ package active
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/agent-reviewer/reviewer/bundles"
@@ -39,4 +40,22 @@ func (h *Layers) channel() string {
 		}
 	}
 	return ""
+}
+
+// Reports is the address to which the status of this machine is reported, if the organisation signed one, and whether with
+// the name of the machine. A setting that is not in an activated signed bundle counts for nothing, and is an error.
+func (m Machine) Reports() (to string, host bool, err error) {
+	h, err := m.Layers("")
+	if err != nil {
+		return "", false, err
+	}
+	layers, _, _ := h.load(bundles.Project)
+	e, err := overOthers(nil, layers)
+	if err != nil || e.Settings.Releases.Report.To == "" {
+		return "", false, err
+	}
+	if now := h.Active.Layers[bundles.Organisation]; e.Origin["releases.report.to"] != bundles.Organisation || now.None() || now.Unsigned {
+		return "", false, errors.New("releases.report.to counts only in a signed bundle of the organisation that is active; nothing is reported")
+	}
+	return e.Settings.Releases.Report.To, e.Settings.Releases.Report.Host, nil
 }

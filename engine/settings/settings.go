@@ -228,7 +228,14 @@ type ClientRule struct {
 
 // Releases is the setting releases.
 type Releases struct {
-	Channel string `json:"channel"`
+	Channel string         `json:"channel"`
+	Report  ReleasesReport `json:"report"`
+}
+
+// ReleasesReport is the setting releases.report.
+type ReleasesReport struct {
+	To   string `json:"to"`
+	Host bool   `json:"host"`
 }
 
 // Audit is the setting audit.

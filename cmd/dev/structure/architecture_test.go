@@ -285,10 +285,12 @@ func walls() []wall {
 			"engine", "engine/review", "engine/cases", "engine/classify", "engine/classify/rows", "engine/harness", "engine/transcript", "engine/simulate", "bundles", "bundles/catalogue", "bundles/diff", "bundles/active", "github.com/spf13/cobra"},
 			"a comparison sees what was recorded through sources alone, so that it cannot change a log"},
 		{"cmd/reviewer/releasecmd", []string{
-			"cmd/reviewer/cli", "cmd/reviewer/lint", "cmd/reviewer/policycmd", "cmd/reviewer/ship", "cmd/reviewer/signed", "cmd/reviewer/subprocess", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
+			"cmd/reviewer/cli", "cmd/reviewer/fleet", "cmd/reviewer/lint", "cmd/reviewer/policycmd", "cmd/reviewer/ship", "cmd/reviewer/signed", "cmd/reviewer/subprocess", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
 			"engine", "engine/audit", "engine/osfile", "cmd/reviewer/report", "engine/simulate", "rego", "bundles", "bundles/releases", "bundles/diff", "bundles/active", "bundles/signing", "bundles/sigstore", "bundles/trust",
 			"github.com/spf13/cobra", "github.com/spf13/pflag"},
 			"the one group of commands that reads signing keys and reaches other machines, through ship"},
+		{"cmd/reviewer/fleet", []string{"bundles/trust"},
+			"what machines reported is read from files alone: nothing of this machine can get into it"},
 		{"cmd/reviewer/impact", []string{"engine", "engine/simulate", "cmd/reviewer/report", "cmd/reviewer/term"},
 			"what a simulation found is written from the result alone: no log, no policy and no file is at hand that could change the page"},
 		{"cmd/reviewer/codes", []string{"engine", "go.yaml.in/yaml/v3"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/releases"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/fleet"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -70,6 +72,13 @@ type LayerStatus struct {
 	Stale      bool                 `json:"stale"` // expired, or too old for its channel
 	Held       []string             `json:"held"`  // bundles that were rolled back, and stay away until a newer release is active
 	Problems   []string             `json:"problems"`
+
+	codes        []string // of the problems, for a report
+	heldArchives []string
+}
+
+func (l *LayerStatus) problem(code, text string) {
+	l.Problems, l.codes = append(l.Problems, cli.Masked(text)), append(l.codes, code)
 }
 
 // Wrong lists all problems, as `reviewer doctor` prints them.
@@ -148,11 +157,13 @@ func (d *StatusDocument) layer(holds *active.Layers, believed active.Trust, laye
 	if err == nil {
 		err = l.look(holds, believed, s, now)
 	}
-	if err != nil {
-		l.Problems = append(l.Problems, cli.Masked(err.Error()))
+	if refusal := (*trust.Refusal)(nil); errors.As(err, &refusal) {
+		l.problem(string(refusal.Code), err.Error())
+	} else if err != nil {
+		l.problem(fleet.Problem, err.Error())
 	}
 	if l.Activation != nil && d.Channel != "" && l.Activation.Channel != d.Channel {
-		l.Problems = append(l.Problems, fmt.Sprintf("it is from %s, and this machine takes releases of the channel %s only (releases.channel): "+
+		l.problem(fleet.OffChannel, fmt.Sprintf("it is from %s, and this machine takes releases of the channel %s only (releases.channel): "+
 			"activate one of those", cmp.Or(term.After("the channel ", l.Activation.Channel), "no channel"), d.Channel))
 	}
 	d.Layers = append(d.Layers, l)
@@ -163,7 +174,7 @@ func (l *LayerStatus) held(history []releases.Activation) {
 	for _, r := range active.HeldBack(history, l.Layer) {
 		text := fmt.Sprintf("%s was rolled back by %s, and stays away until a newer release is active (or --resume)", r.From, r.Why())
 		if text = cli.Masked(text); !slices.Contains(l.Held, text) && r.From.Archive != "" {
-			l.Held = append(l.Held, text)
+			l.Held, l.heldArchives = append(l.Held, text), append(l.heldArchives, r.From.Archive)
 		}
 	}
 }
