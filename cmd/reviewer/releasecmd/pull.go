@@ -29,11 +29,13 @@ type pulling struct {
 	activate bool
 	hold     active.Request // with activate
 	reportTo string         // a folder for the status report; empty: it is sent, if the organisation signed where to
-	out      term.Output    // of what is printed
+	timer    pullTimer
+	out      term.Output // of what is printed
 }
 
 func policyPullCommand(a *cli.App) *cobra.Command {
 	var in pulling
+	place := cli.Argument{Name: "PLACE", What: "oci://HOST/NAME:TAG, oci-layout:FOLDER:TAG, the URL of an archive, or a folder"}
 	cmd := &cobra.Command{
 		Use:   "pull PLACE (-o FOLDER|ARCHIVE | --activate)",
 		Short: "Fetch a policy bundle from a registry, a web server or a folder, and verify it",
@@ -52,11 +54,20 @@ func policyPullCommand(a *cli.App) *cobra.Command {
 			"An archive that is already here is not fetched again: for a web server this is decided by\n" +
 			"its ETag, which is stored in ARCHIVE" + etagSuffix + ".",
 		Example: "  reviewer policy pull oci://registry.example.com/policy/agents:stable --activate\n" +
-			"  reviewer policy pull https://policy.example.com/bundles/agents.tar.gz -o agents.tar.gz",
-		Args: cli.Needs(cli.Argument{Name: "PLACE", What: "oci://HOST/NAME:TAG, oci-layout:FOLDER:TAG, the URL of an archive, or a folder"}),
+			"  reviewer policy pull https://policy.example.com/bundles/agents.tar.gz -o agents.tar.gz\n" +
+			"  reviewer policy pull oci://registry.example.com/policy/agents:stable --activate --every 1h --install",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if in.timer.remove && len(args) == 0 {
+				return nil
+			}
+			return cli.Needs(place)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := in.known(); err != nil {
 				return err
+			}
+			if in.timer.asked() {
+				return in.timer.run(a, cmd, args)
 			}
 			doc, err := pull(cmd.Context(), a, &in, args[0])
 			reported, unsent := reportStatus(cmd.Context(), a, &in, doc, err)
@@ -76,6 +87,7 @@ func policyPullCommand(a *cli.App) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&in.to, "output", "o", "", "put the archive and its signatures into this folder, or the archive into this file")
 	in.out.FormatFlag(cmd, term.Text, "json")
+	in.timer.flags(cmd)
 	f.BoolVar(&in.activate, "activate", false, "activate the bundle, as policy activate does")
 	f.StringVar(&in.hold.Layer, "layer", "", "with --activate: refuse the bundle unless it is for this layer")
 	f.BoolVar(&in.hold.AllowRollback, "allow-rollback", false, "with --activate: allow a release older than the last one; needs --reason")
@@ -88,7 +100,9 @@ func policyPullCommand(a *cli.App) *cobra.Command {
 
 func (in *pulling) known() error {
 	switch {
-	case in.to == "" && !in.activate:
+	case in.timer.asked() && in.out.Format != term.Text:
+		return cli.Usage("-f %s is for a pull; leave it out for a timer", in.out.Format)
+	case in.to == "" && !in.activate && !in.timer.remove:
 		return cli.Usage("no destination given: use -o FOLDER, -o ARCHIVE, or --activate")
 	case !in.activate && (in.hold.Layer != "" || in.hold.AllowRollback || in.hold.Resume || in.hold.Reason != ""):
 		return cli.Usage("--layer, --allow-rollback, --resume and --reason need --activate; leave them out, or add it")

@@ -148,6 +148,9 @@ func machineID(home string) (string, error) {
 	name := filepath.Join(home, "machine-id")
 	raw, err := active.ReadBounded(name, 64)
 	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(home, 0o700); err != nil {
+			return "", err
+		}
 		id := rand.Text()
 		return id, term.WriteWhole(name, []byte(id+"\n"))
 	}
