@@ -57,6 +57,14 @@ func baseHasNoKinds(b *Bundle, settings map[string]any) error {
 
 const onlyOrganisation = "only the organisation's layer may define kinds of intervention, in a signed bundle"
 
+// notOrganisation is the same about any setting.
+func notOrganisation(path string) string {
+	if strings.HasPrefix(path, ownKindsKey+".") {
+		return onlyOrganisation
+	}
+	return "only the organisation's layer may set this, in a signed bundle"
+}
+
 // kinds checks the kinds that the organisation defines, and that every kind that is
 // named exists, after everything is merged.
 func (m *merger) kinds(merged map[string]any) {

@@ -98,7 +98,7 @@ func (m *merger) value(path string, s *SchemaNode, into map[string]any, key stri
 		m.errs = append(m.errs, m.layer.where(path).as("settings.layer").wrong("%s: only the base layer may set this", path))
 		return
 	case s.Merge == mergeOrganisation && m.layer.Layer != Organisation:
-		m.errs = append(m.errs, m.layer.where(path).as("settings.layer").wrong("%s: %s", path, onlyOrganisation))
+		m.errs = append(m.errs, m.layer.where(path).as("settings.layer").wrong("%s: %s", path, notOrganisation(path)))
 		return
 	case slices.Contains([]string{"replace", "append", mergeFirst}, s.Merge) && m.layer.Layer == Project:
 		m.errs = append(m.errs,

@@ -172,19 +172,38 @@ func (s *activation) heldBack(state *releases.State, release releases.Release) e
 	if s.in.back != nil || s.in.Resume || release.None() {
 		return nil
 	}
-	history := slices.DeleteFunc(slices.Clone(state.History), func(a releases.Activation) bool { return a.Layer != s.layer })
-	for i := len(history) - 1; i > 0 && history[i].Rollback; i-- {
-		if history[i-1].Archive != release.Archive {
+	for _, rollback := range HeldBack(state.History, s.layer) {
+		if rollback.From.Archive != release.Archive {
 			continue
 		}
-		by := history[i].By
-		if history[i].Reason != "" {
-			by += ": " + history[i].Reason
-		}
 		return &trust.Refusal{Code: trust.Held, Err: fmt.Errorf("%s was rolled back on this machine by %s; a release with a newer sequence is "+
-			"activated as usual, and --resume with --reason activates this one again", s.in.File, s.Line(by, 400))}
+			"activated as usual, and --resume with --reason activates this one again", s.in.File, s.Line(rollback.Why(), 400))}
 	}
 	return nil
+}
+
+// Rollback is a rollback that still holds back what it replaced.
+type Rollback struct {
+	releases.Activation
+	From releases.Release // what was active before
+}
+
+// Why says who rolled back, and the reason.
+func (r Rollback) Why() string {
+	if r.Reason == "" {
+		return r.By
+	}
+	return r.By + ": " + r.Reason
+}
+
+// HeldBack lists the last rollbacks of a layer, the newest first: what they replaced stays away until something
+// newer is active.
+func HeldBack(history []releases.Activation, layer string) (list []Rollback) {
+	history = slices.DeleteFunc(slices.Clone(history), func(a releases.Activation) bool { return a.Layer != layer })
+	for i := len(history) - 1; i > 0 && history[i].Rollback; i-- {
+		list = append(list, Rollback{history[i], history[i-1].Release})
+	}
+	return list
 }
 
 func (s *activation) warn(format string, args ...any) {
@@ -216,13 +235,13 @@ func (s *activation) verify(ctx context.Context, state *releases.State) (trust.V
 	if err != nil {
 		return trust.Verdict{}, err
 	}
-	if s.in.Channel != "" && believed.None() {
-		return trust.Verdict{}, &trust.Refusal{Code: trust.Scope, Err: fmt.Errorf("there is no trust file, so nothing shows that %s is on the "+
-			"channel %s; leave --channel out, or accept a trust file", s.in.File, s.in.Channel)}
+	channel, err := s.channelOf(believed)
+	if err != nil {
+		return trust.Verdict{}, err
 	}
 	v := believed.Check(trust.Candidate{
 		File: s.in.File, Path: s.in.Path, Archive: s.in.Archive, Envelope: s.in.Envelope,
-		Channel: s.in.Channel, Now: s.Now(), Latest: word.Latest, AllowRollback: s.in.AllowRollback,
+		Channel: channel, Now: s.Now(), Latest: word.Latest, AllowRollback: s.in.AllowRollback,
 		Highest: func(name, channel string) (trust.Highest, error) {
 			if state.SeenLost && !s.in.AllowRollback {
 				return trust.Highest{}, errors.New("the store's seen.json was lost; --allow-rollback with a reason recreates it")
@@ -242,6 +261,24 @@ func (s *activation) verify(ctx context.Context, state *releases.State) (trust.V
 	}
 	s.doc.Trust = v.Trust
 	return v, v.Err()
+}
+
+// channelOf is the channel that the bundle must be on; empty: any. A rollback is not limited to one: a person asks for it.
+func (s *activation) channelOf(believed Trust) (string, error) {
+	if s.in.back != nil {
+		return "", nil
+	}
+	channel, err := s.Channel(s.in.Channel)
+	if err == nil && channel != "" && believed.None() {
+		return "", NoChannels(s.in.File, channel)
+	}
+	return channel, err
+}
+
+// NoChannels refuses a bundle that must be on a channel where there is no trust file.
+func NoChannels(file, channel string) error {
+	return &trust.Refusal{Code: trust.Scope, Err: fmt.Errorf("there is no trust file, so nothing shows that %s is on the channel %s; "+
+		"accept a trust file, or ask for no channel (--channel, releases.channel)", file, channel)}
 }
 
 // compile combines the bundle with the other active layers, and compiles the result.

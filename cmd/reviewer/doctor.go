@@ -369,17 +369,23 @@ func (e *examination) policy(ctx context.Context) {
 	}
 	e.ownPolicy()
 	e.shortcuts(ctx, eff, decider, cwd)
-	e.signed(cwd)
+	e.status(ctx)
 }
 
-// signed reports what the state folder has that the person did not sign.
-func (e *examination) signed(workspace string) {
-	holds, err := cli.MachineAt(e.home).Layers(workspace)
+// status reports what `reviewer policy status` finds wrong; the trust file has a check of its own.
+func (e *examination) status(ctx context.Context) {
+	store, err := e.a.OpenStore()
 	if err != nil {
-		return // which is reported elsewhere
+		return // already reported
 	}
-	for _, problem := range holds.Disbelieved() {
-		e.say("fail", "%s", problem)
+	status := releasecmd.StatusOf(ctx, store, time.Now().UnixMilli())
+	for _, problem := range status.Wrong() {
+		if problem != status.Trust.Problem {
+			e.say("fail", "%s", problem)
+		}
+	}
+	for _, held := range status.Held() {
+		e.say("info", "%s", held)
 	}
 }
 
@@ -397,9 +403,7 @@ func (e *examination) ownPolicy() {
 		e.say("ok", "your own policy in %s can be changed only by root, so it counts as it is", own.Dir)
 	case own.State == active.OwnAccepted:
 		e.say("ok", "your own policy in %s is as you accepted it", own.Dir)
-	default:
-		e.say("warn", "%s", own.Text())
-	}
+	} // changed: policy status says so
 }
 
 // shortcuts compares what policy decides with OPA's rule index and early exit

@@ -79,6 +79,7 @@ func reports() map[string][]string {
 		"policy build":                     {"policy build TEXT -o OUT", "policy build INPUTS -o OUT", "policy build INPUTS --name TEXT -o OUT"},
 		"policy diff":                      {"policy diff default active", "policy diff default active -f json", "policy diff default active -f github", "policy diff TEXT INPUTS"},
 		"policy effective":                 {"policy effective", "policy effective -f json", "policy effective TEXT"},
+		"policy fleet":                     {"policy fleet INPUTS", "policy fleet INPUTS -f json"},
 		"policy keygen":                    {"policy keygen --type TEXT --out OUT"},
 		"policy list":                      {"policy list", "policy list -f json"},
 		"policy pull":                      {"policy pull TEXT", "policy pull INPUTS --activate", "policy pull oci-layout:TEXT:v1", "policy pull oci://TEXT"},

@@ -233,7 +233,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"disk":     disk,
 		"fill":     fill,
 		"readonly": readOnly,
-		"registry": registry,
+		"registry": registry, "collector": collector,
 		"wait-for": waitFor,
 
 		"questions": questionsWait,

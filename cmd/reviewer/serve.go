@@ -23,6 +23,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/signed"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/unit"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness/settings"
@@ -256,18 +257,18 @@ func serveUnit(a *cli.App, home, place, api string, off bool) error {
 		}
 		args = append(args, "--http", api)
 	}
-	u, err := unitOf(runtime.GOOS, user, cli.Program(), args)
+	u, err := unit.Service(runtime.GOOS, user, cli.Program(), args)
 	if err != nil {
 		return err
 	}
 	if off {
-		if err := errors.Join(os.Remove(u.path), cli.KeepAPIAddress(home, "")); err != nil {
+		if err := errors.Join(u.Remove(), cli.KeepAPIAddress(home, "")); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Stdout, "removed %s\nturn it off with:\n  %s\n", u.path, strings.Join(u.off, "\n  "))
+		fmt.Fprintf(a.Stdout, "removed %s\nturn it off with:\n  %s\n", u.Place(), strings.Join(u.Off, "\n  "))
 		return nil
 	}
-	changed, err := u.install()
+	changed, err := u.Install()
 	if err == nil && api != "" {
 		err = cli.KeepAPIAddress(home, api)
 	}
@@ -278,7 +279,7 @@ func serveUnit(a *cli.App, home, place, api string, off bool) error {
 	if !changed {
 		word = "already installed"
 	}
-	fmt.Fprintf(a.Stdout, "%s %s\nenable it with:\n  %s\n", word, u.path, strings.Join(u.on, "\n  "))
+	fmt.Fprintf(a.Stdout, "%s %s\nenable it with:\n  %s\n", word, u.Place(), strings.Join(u.On, "\n  "))
 	return nil
 }
 

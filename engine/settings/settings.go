@@ -26,6 +26,7 @@ type Settings struct {
 	Rules           Rules             `json:"rules"`
 	Hosts           Hosts             `json:"hosts"`
 	Guard           Guard             `json:"guard"`
+	Releases        Releases          `json:"releases"`
 	Audit           Audit             `json:"audit"`
 	Checkpoints     Checkpoints       `json:"checkpoints"`
 	Save            Save              `json:"save"`
@@ -223,6 +224,18 @@ type ClientRule struct {
 	Tools   []string `json:"tools"`
 	Pattern string   `json:"pattern"`
 	Message string   `json:"message"`
+}
+
+// Releases is the setting releases.
+type Releases struct {
+	Channel string         `json:"channel"`
+	Report  ReleasesReport `json:"report"`
+}
+
+// ReleasesReport is the setting releases.report.
+type ReleasesReport struct {
+	To   string `json:"to"`
+	Host bool   `json:"host"`
 }
 
 // Audit is the setting audit.

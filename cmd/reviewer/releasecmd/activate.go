@@ -63,7 +63,7 @@ func policyActivateCommand(a *cli.App) *cobra.Command {
 	f.StringVar(&in.Layer, "layer", "", "refuse the bundle unless it is for this layer: base, organisation or user")
 	f.BoolVar(&in.AllowRollback, "allow-rollback", false, "allow a release older than the last one; needs --reason and a person")
 	f.BoolVar(&in.Resume, "resume", false, "activate a bundle that was rolled back on this machine; needs --reason and a person")
-	f.StringVar(&in.Channel, "channel", "", "refuse a release on another channel")
+	f.StringVar(&in.Channel, "channel", "", "refuse a release on another channel; default: the setting releases.channel")
 	f.StringVar(&in.Reason, "reason", "", "reason to record in the log")
 	out.Flags(cmd, "text", "json")
 	return cmd

@@ -17,6 +17,6 @@ func Commands(a *cli.App) []*cobra.Command {
 		policyBuildCommand(a), policyKeygenCommand(a), policySignCommand(a), policyVerifyCommand(a), policyTrustCommand(a),
 		policyPushCommand(a), policyPullCommand(a), policyServeCommand(a),
 		policyActivateCommand(a), policyRollbackCommand(a), policyListCommand(a), policyStatusCommand(a),
-		policyHistoryCommand(a), policyAcceptCommand(a),
+		policyHistoryCommand(a), policyAcceptCommand(a), policyFleetCommand(a),
 	}
 }

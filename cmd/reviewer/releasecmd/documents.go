@@ -3,12 +3,14 @@ package releasecmd
 import (
 	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/fleet"
 )
 
 // Documents lists the output of these commands with -f json that no file in schemas describes.
 func Documents() []cli.Document {
 	return []cli.Document{
 		{Command: "policy accept", Title: "your own policy as it was accepted", Of: acceptedDocument{}},
+		{Command: "policy fleet", Title: "the state of the machines of a fleet", Of: fleet.Summary{}},
 		{Command: "policy history", Title: "the policies that were active on this machine", Of: earlierPolicy{}, List: "policies"},
 		{Command: "policy history restore", Title: "the policy that was restored", Of: restored{}},
 		{Command: "policy list", Title: "the stored bundles", Of: storedBundle{}, List: "bundles"},

@@ -28,11 +28,14 @@ type pulling struct {
 	to       string // a folder, or the name of the archive; empty: nothing is written
 	activate bool
 	hold     active.Request // with activate
-	out      term.Output    // of what is printed
+	reportTo string         // a folder for the status report; empty: it is sent, if the organisation signed where to
+	timer    pullTimer
+	out      term.Output // of what is printed
 }
 
 func policyPullCommand(a *cli.App) *cobra.Command {
 	var in pulling
+	place := cli.Argument{Name: "PLACE", What: "oci://HOST/NAME:TAG, oci-layout:FOLDER:TAG, the URL of an archive, or a folder"}
 	cmd := &cobra.Command{
 		Use:   "pull PLACE (-o FOLDER|ARCHIVE | --activate)",
 		Short: "Fetch a policy bundle from a registry, a web server or a folder, and verify it",
@@ -46,18 +49,36 @@ func policyPullCommand(a *cli.App) *cobra.Command {
 			"checks of `reviewer policy verify` pass, except sequence and compiling; --activate\n" +
 			"checks these as well, like `reviewer policy activate`. Without a trust file the\n" +
 			"result says 'unsigned'.\n\n" +
+			"If the organisation's signed policy sets releases.report.to, the status of this machine is posted there\n" +
+			"afterwards, also after a failure: which releases are active and since when, and codes of problems; no texts or paths.\n\n" +
 			"An archive that is already here is not fetched again: for a web server this is decided by\n" +
 			"its ETag, which is stored in ARCHIVE" + etagSuffix + ".",
 		Example: "  reviewer policy pull oci://registry.example.com/policy/agents:stable --activate\n" +
-			"  reviewer policy pull https://policy.example.com/bundles/agents.tar.gz -o agents.tar.gz",
-		Args: cli.Needs(cli.Argument{Name: "PLACE", What: "oci://HOST/NAME:TAG, oci-layout:FOLDER:TAG, the URL of an archive, or a folder"}),
+			"  reviewer policy pull https://policy.example.com/bundles/agents.tar.gz -o agents.tar.gz\n" +
+			"  reviewer policy pull oci://registry.example.com/policy/agents:stable --activate --every 1h --install",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if in.timer.remove && len(args) == 0 {
+				return nil
+			}
+			return cli.Needs(place)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := in.known(); err != nil {
 				return err
 			}
+			if in.timer.asked() {
+				return in.timer.run(a, cmd, args)
+			}
 			doc, err := pull(cmd.Context(), a, &in, args[0])
+			reported, unsent := reportStatus(cmd.Context(), a, &in, doc, err)
 			if doc != nil {
+				doc.Reported = reported
 				err = errors.Join(showPulled(a, doc, &in.out), err)
+			}
+			if unsent = wrapped(unsent); in.reportTo != "" {
+				return errors.Join(err, unsent)
+			} else if unsent != nil {
+				fmt.Fprintln(a.Stderr, "reviewer:", term.OneLine(cli.Masked(unsent.Error()), 500))
 			}
 			return err
 		},
@@ -66,18 +87,22 @@ func policyPullCommand(a *cli.App) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&in.to, "output", "o", "", "put the archive and its signatures into this folder, or the archive into this file")
 	in.out.FormatFlag(cmd, term.Text, "json")
+	in.timer.flags(cmd)
 	f.BoolVar(&in.activate, "activate", false, "activate the bundle, as policy activate does")
 	f.StringVar(&in.hold.Layer, "layer", "", "with --activate: refuse the bundle unless it is for this layer")
 	f.BoolVar(&in.hold.AllowRollback, "allow-rollback", false, "with --activate: allow a release older than the last one; needs --reason")
 	f.BoolVar(&in.hold.Resume, "resume", false, "with --activate: activate a bundle that was rolled back here; needs --reason and a person")
-	f.StringVar(&in.hold.Channel, "channel", "", "refuse a release on another channel")
+	f.StringVar(&in.hold.Channel, "channel", "", "refuse a release on another channel; default: the setting releases.channel")
+	f.StringVar(&in.reportTo, "report-to", "", "write the status report of this machine into this folder instead of sending it")
 	f.StringVar(&in.hold.Reason, "reason", "", "with --activate: reason to record in the log")
 	return cmd
 }
 
 func (in *pulling) known() error {
 	switch {
-	case in.to == "" && !in.activate:
+	case in.timer.asked() && in.out.Format != term.Text:
+		return cli.Usage("-f %s is for a pull; leave it out for a timer", in.out.Format)
+	case in.to == "" && !in.activate && !in.timer.remove:
 		return cli.Usage("no destination given: use -o FOLDER, -o ARCHIVE, or --activate")
 	case !in.activate && (in.hold.Layer != "" || in.hold.AllowRollback || in.hold.Resume || in.hold.Reason != ""):
 		return cli.Usage("--layer, --allow-rollback, --resume and --reason need --activate; leave them out, or add it")
@@ -92,6 +117,7 @@ type pullDocument struct {
 	Unchanged bool              `json:"unchanged"` // the archive was here already
 	Verdict   trust.Verdict     `json:"verdict"`
 	Activated *active.Activated `json:"activated,omitempty"`
+	Reported  string            `json:"reported,omitempty"` // where the status report went
 }
 
 // pull fetches, checks, writes and activates, each only if the step before succeeded.
@@ -139,6 +165,14 @@ func pull(ctx context.Context, a *cli.App, in *pulling, place string) (*pullDocu
 		doc.Activated, err = activate(ctx, a, in.hold)
 	}
 	return doc, err
+}
+
+// wrapped says that an error is about the report alone.
+func wrapped(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the status report: %w", err)
 }
 
 func refused(v trust.Verdict) error { return cli.Findings("refused [%s] %s", v.Code, v.Reason) }
@@ -289,6 +323,9 @@ func showPulled(a *cli.App, d *pullDocument, out *term.Output) error {
 		fmt.Fprintf(a.Stdout, "The archive %s was already here.\n", term.OneLine(d.Written, 500))
 	case d.Written != "":
 		fmt.Fprintf(a.Stdout, "Written to %s.\n", term.OneLine(d.Written, 500))
+	}
+	if d.Reported != "" {
+		fmt.Fprintf(a.Stdout, "Status reported to %s.\n", term.OneLine(d.Reported, 500))
 	}
 	if d.Activated == nil {
 		return nil

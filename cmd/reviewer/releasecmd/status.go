@@ -2,9 +2,12 @@ package releasecmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/releases"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/fleet"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -39,7 +43,7 @@ func policyStatusCommand(a *cli.App) *cobra.Command {
 			if err := out.Write(a.Stdout, func(w io.Writer) error { return showStatus(a, w, &out, doc) }); err != nil {
 				return err
 			}
-			if n := len(doc.problems()); n > 0 {
+			if n := len(doc.Wrong()); n > 0 {
 				return &cli.ExitError{Code: cli.ExitFindings}
 			}
 			return nil
@@ -51,7 +55,8 @@ func policyStatusCommand(a *cli.App) *cobra.Command {
 
 // StatusDocument describes what is active on this machine, in any workspace.
 type StatusDocument struct {
-	Policy   string        `json:"policy,omitempty"` // digest of the active policy; empty: none, and every call is denied
+	Policy   string        `json:"policy,omitempty"`  // digest of the active policy; empty: none, and every call is denied
+	Channel  string        `json:"channel,omitempty"` // from which releases are taken; empty: any
 	Trust    TrustStatus   `json:"trust"`
 	Layers   []LayerStatus `json:"layers"`
 	Problems []string      `json:"problems"` // not about a single layer
@@ -65,14 +70,32 @@ type LayerStatus struct {
 	Digest     string               `json:"digest,omitempty"`
 	Activation *releases.Activation `json:"activation,omitempty"`
 	Stale      bool                 `json:"stale"` // expired, or too old for its channel
+	Held       []string             `json:"held"`  // bundles that were rolled back, and stay away until a newer release is active
 	Problems   []string             `json:"problems"`
+
+	codes        []string // of the problems, for a report
+	heldArchives []string
 }
 
-// problems lists all problems.
-func (d *StatusDocument) problems() []string {
-	all := d.Problems
+func (l *LayerStatus) problem(code, text string) {
+	l.Problems, l.codes = append(l.Problems, cli.Masked(text)), append(l.codes, code)
+}
+
+// Wrong lists all problems, as `reviewer doctor` prints them.
+func (d *StatusDocument) Wrong() []string {
+	all := slices.Clone(d.Problems)
 	for _, l := range d.Layers {
-		all = append(all, l.Problems...)
+		for _, problem := range l.Problems {
+			all = append(all, l.Layer+" layer: "+problem)
+		}
+	}
+	return all
+}
+
+// Held lists what is held back, in all layers.
+func (d *StatusDocument) Held() (all []string) {
+	for _, l := range d.Layers {
+		all = append(all, l.Held...)
 	}
 	return all
 }
@@ -86,29 +109,38 @@ func (d *StatusDocument) wrong(err error) {
 // StatusOf examines what is active on this machine at a time, in Unix milliseconds.
 func StatusOf(ctx context.Context, store *audit.Store, now int64) *StatusDocument {
 	doc := &StatusDocument{Layers: []LayerStatus{}, Problems: []string{}}
-	believed, state := TrustOf(store, now)
-	doc.Trust = state
-	if state.Problem != "" {
-		doc.Problems = append(doc.Problems, state.Problem)
+	believed, trusted := TrustOf(store, now)
+	doc.Trust = trusted
+	if trusted.Problem != "" {
+		doc.Problems = append(doc.Problems, trusted.Problem)
 	}
 	holds, err := cli.MachineAt(store.Dir).Layers("")
 	if err != nil {
 		doc.wrong(err)
 		return doc
 	}
-	if s, err := holds.Releases.State(); err != nil {
+	doc.Channel, err = cli.MachineAt(store.Dir).Channel("")
+	doc.wrong(err)
+	state, err := holds.Releases.State()
+	if err != nil {
 		doc.wrong(err)
-	} else {
-		for _, lost := range s.Lost {
-			doc.wrong(lost)
-		}
+		state = &releases.State{}
+	}
+	for _, lost := range state.Lost {
+		doc.wrong(lost)
 	}
 	for _, layer := range bundles.Layers() {
 		doc.layer(holds, believed, layer, now)
 	}
+	for i := range doc.Layers {
+		doc.Layers[i].held(state.History)
+	}
 	doc.wrong(agreesWithLedger(store, holds.Active))
 	doc.Problems = append(doc.Problems, holds.Disbelieved()...)
 	doc.whole(ctx, holds)
+	if own, err := cli.MachineAt(store.Dir).Own(); err == nil && own.Text() != "" {
+		doc.Problems = append(doc.Problems, cli.Masked(own.Text()))
+	}
 	return doc
 }
 
@@ -118,17 +150,33 @@ func (d *StatusDocument) layer(holds *active.Layers, believed active.Trust, laye
 	if s == nil && err == nil {
 		return
 	}
-	l := LayerStatus{Layer: layer, Problems: []string{}}
+	l := LayerStatus{Layer: layer, Held: []string{}, Problems: []string{}}
 	if a, ok := holds.Active.Layers[layer]; ok && !a.None() {
 		l.From, l.Activation, l.At = "bundle", &a, holds.Releases.Path(a.Release)
 	}
 	if err == nil {
 		err = l.look(holds, believed, s, now)
 	}
-	if err != nil {
-		l.Problems = append(l.Problems, cli.Masked(err.Error()))
+	if refusal := (*trust.Refusal)(nil); errors.As(err, &refusal) {
+		l.problem(string(refusal.Code), err.Error())
+	} else if err != nil {
+		l.problem(fleet.Problem, err.Error())
+	}
+	if l.Activation != nil && d.Channel != "" && l.Activation.Channel != d.Channel {
+		l.problem(fleet.OffChannel, fmt.Sprintf("it is from %s, and this machine takes releases of the channel %s only (releases.channel): "+
+			"activate one of those", cmp.Or(term.After("the channel ", l.Activation.Channel), "no channel"), d.Channel))
 	}
 	d.Layers = append(d.Layers, l)
+}
+
+// held lists what was rolled back, each bundle once.
+func (l *LayerStatus) held(history []releases.Activation) {
+	for _, r := range active.HeldBack(history, l.Layer) {
+		text := fmt.Sprintf("%s was rolled back by %s, and stays away until a newer release is active (or --resume)", r.From, r.Why())
+		if text = cli.Masked(text); !slices.Contains(l.Held, text) && r.From.Archive != "" {
+			l.Held, l.heldArchives = append(l.Held, text), append(l.heldArchives, r.From.Archive)
+		}
+	}
 }
 
 func (l *LayerStatus) look(holds *active.Layers, believed active.Trust, s *active.Source, now int64) error {
@@ -183,9 +231,6 @@ func (d *StatusDocument) whole(ctx context.Context, holds *active.Layers) {
 		return
 	}
 	d.Policy = e.Digest
-	if e.Notice != "" {
-		d.Problems = append(d.Problems, cli.Masked(e.Notice))
-	}
 }
 
 // agreesWithLedger returns an error if the ledger records another activation.
@@ -215,6 +260,12 @@ func showStatus(a *cli.App, w io.Writer, out *term.Output, d *StatusDocument) er
 		for _, problem := range l.Problems {
 			fmt.Fprintf(text, "    %s %s\n", p.Verdict("fail"), problem)
 		}
+		for _, held := range l.Held {
+			fmt.Fprintf(text, "    held %s\n", term.OneLine(held, 600))
+		}
+	}
+	if d.Channel != "" {
+		fmt.Fprintf(text, "releases of the channel %s only\n", d.Channel)
 	}
 	fmt.Fprintln(text, d.Trust.Text(p))
 	for _, problem := range d.Problems {

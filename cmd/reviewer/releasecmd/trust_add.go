@@ -233,6 +233,9 @@ func whoSigns(w io.Writer, holds, next *trust.Trust, e *signing.Envelope, file s
 	if len(lack) > 0 {
 		fmt.Fprintf(w, "Version %d must be signed by %s:\n  reviewer policy trust sign %s --signing-key KEY\nand then activated:\n",
 			next.Version, strings.Join(lack, ", and by "), file)
+	} else if holds == nil && next.Version > 1 {
+		fmt.Fprintf(w, "Version %d has all signatures that it asks for itself. The root keys of version %d, which this machine does not have, "+
+			"must have signed it too. To activate it on a machine that has:\n", next.Version, next.Version-1)
 	} else {
 		fmt.Fprintf(w, "Version %d has all required signatures. To activate it:\n", next.Version)
 	}

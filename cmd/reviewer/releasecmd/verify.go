@@ -59,7 +59,7 @@ func policyVerifyCommand(a *cli.App) *cobra.Command {
 	f.IntVar(&v.threshold, "threshold", 1, "how many of these keys must have signed")
 	v.sigstore.flags(f)
 	f.StringVar(&v.in.Name, "name", "", "refuse a release of another policy")
-	f.StringVar(&v.in.Channel, "channel", "", "refuse a release on another channel")
+	f.StringVar(&v.in.Channel, "channel", "", "refuse a release on another channel; default: the setting releases.channel")
 	cli.PolicyVar(f, &v.against, "against", "", "also compare its meaning with this policy: "+active.RefForms)
 	f.BoolVar(&v.noCompile, "no-compile", false, "stop before the policy is compiled")
 	v.out.Flags(cmd, "text", "json")
@@ -162,6 +162,9 @@ func trustFor(a *cli.App, v *verifying, in *trust.Candidate) (*trust.Trust, stri
 	if err != nil {
 		return nil, "", err
 	}
+	if in.Channel, err = cli.MachineAt(log.Dir).Channel(in.Channel); err != nil {
+		return nil, "", err
+	}
 	in.Latest = word.Latest
 	in.Highest = func(name, channel string) (trust.Highest, error) {
 		seen, err := active.Releases(log.Dir).Seen()
@@ -171,8 +174,7 @@ func trustFor(a *cli.App, v *verifying, in *trust.Candidate) (*trust.Trust, stri
 	switch {
 	case !t.None():
 	case in.Channel != "":
-		return nil, "", cli.Findings("refused [%s] there is no trust file, so nothing shows that a release is on the channel %s; "+
-			"leave --channel out, or accept a trust file", trust.Scope, in.Channel)
+		return nil, "", active.NoChannels("the release", in.Channel)
 	default:
 		return nil, "", nil
 	}

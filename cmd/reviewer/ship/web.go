@@ -1,6 +1,7 @@
 package ship
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -138,4 +139,28 @@ func (c webClient) request(ctx context.Context, method string, u *url.URL) (*htt
 // refusal is an answer that is not a file.
 func refusal(resp *http.Response) error {
 	return &errcode.ErrorResponse{Method: resp.Request.Method, URL: resp.Request.URL, StatusCode: resp.StatusCode}
+}
+
+// Post sends a JSON document to an address, over TLS or to this machine.
+func Post(ctx context.Context, address string, document []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(document))
+	if err != nil {
+		return err
+	}
+	if err := mayReach(req.URL.Host, req.URL.Scheme != "https", Options{}); err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", userAgent)
+	client := newClient()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	answer, err := client.Do(req)
+	if err != nil {
+		return explain(ctx, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode/100 != 2 {
+		return fmt.Errorf("it answered %s", answer.Status)
+	}
+	return nil
 }
