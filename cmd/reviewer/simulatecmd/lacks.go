@@ -93,7 +93,7 @@ func (f *missingUnder) rowsChanged(r *engine.Record) string {
 	}
 	for _, e := range r.Action.Effects {
 		if e.Target != "" && strings.HasPrefix(string(e.Kind), "file_") && f.path(r.Event.CWD, e.Target) {
-			return cmp.Or(f.unread, "what kind of file "+e.Short+" is: its name is in a different class than when the call was recorded")
+			return cmp.Or(f.unread, "what kind of file it is: its name is in a different class than when the call was recorded")
 		}
 	}
 	return ""

@@ -170,7 +170,7 @@ func TestLacksOfRows(t *testing.T) {
 	for _, c := range []struct{ name, tool, target, want string }{
 		{"a tool that was taught", "mcp__shop__sell", "", "what the tool mcp__shop__sell does: its row has changed since the call was recorded"},
 		{"another tool", "mcp__mail__send", "", ""},
-		{"a path that was taught", "Read", "/home/kim/.shopcfg/token", "what kind of file ~/.shopcfg/token is: its name is in a different class…"},
+		{"a path that was taught", "Read", "/home/kim/.shopcfg/token", "what kind of file it is: its name is in a different class…"},
 		{"another path", "Read", "/home/kim/.ssh/id_rsa", ""},
 	} {
 		rec := &engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: c.tool, CWD: "/srv/shop"}, By: by[0], Action: &engine.Action{
