@@ -15,6 +15,8 @@ import (
 func headline(m *simulate.Impact) string {
 	calls, events := m.Calls, m.Events
 	switch all := calls.Total + events.Total; {
+	case all == 0 && m.Sessions.Total == 0 && selects(m.Selection):
+		return "Nothing was compared: the input contains no decisions that the filters select."
 	case all == 0:
 		return "Nothing was compared: the input contains no decisions."
 	case changed(calls)+changed(events) > 0:
@@ -81,6 +83,11 @@ func changes(m *simulate.Impact) string {
 		text += " " + words + "."
 	}
 	return text
+}
+
+// selects reports whether only some decisions are counted.
+func selects(s simulate.Selection) bool {
+	return s.Since+s.Until > 0 || len(s.Tools)+len(s.Workspaces)+len(s.Agents)+len(s.Rules)+len(s.Answers) > 0
 }
 
 // met describes what people meet: stops of whole sessions with what comes after them, and questions.

@@ -115,6 +115,9 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 		}
 		r.comparison.Candidates = append(r.comparison.Candidates, side)
 	}
+	if err := checkRules(s.rules, &r.comparison.Baseline.Named, &r.comparison.Candidates[0].Named); err != nil {
+		return err
+	}
 	r.comparison.Baseline.Named.Name = s.mask(cmp.Or(s.baselineName, s.baseline))
 	for _, side := range append([]simulate.Side{r.comparison.Baseline}, r.comparison.Candidates...) {
 		if side.Policy != nil {
