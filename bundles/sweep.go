@@ -15,25 +15,62 @@ import (
 	"github.com/agent-reviewer/reviewer/schemas"
 )
 
-// WithSetting returns the same policy with another value of one setting that is a
-// number, such as risk.high_threshold, regardless of the layer that sets it, as if the layers had
-// merged to that value. It is checked like any settings, and has its own digest. The key may be
-// below settings., reviewer. or data.reviewer.
-func (e *Effective) WithSetting(key string, value float64) (*Effective, error) {
-	path := SettingPath(key)
-	settings, _ := Normal(e.Document).(map[string]any)
-	if err := e.sweepable(path, settings); err != nil {
-		return nil, err
+// Value is a value of a setting. The key may be below settings., reviewer. or data.reviewer.
+type Value struct {
+	Key   string
+	Value any // as encoding/json reads it
+}
+
+// String writes KEY = VALUE.
+func (v Value) String() string {
+	if number, ok := v.Value.(float64); ok {
+		return v.Key + " = " + decimal(number)
 	}
-	set(settings, strings.Split(path, "."), value)
+	raw, _ := json.Marshal(v.Value) // it was read from JSON, or is a word
+	return v.Key + " = " + string(raw)
+}
+
+// WithSetting is WithSettings for one setting that is a number.
+func (e *Effective) WithSetting(key string, value float64) (*Effective, error) {
+	return e.WithSettings(Value{key, value})
+}
+
+// WithSettings returns the same policy with other values of some settings, regardless of the layers that set them, as if
+// the layers had merged to those values. They are checked like any settings, and the policy has its own digest.
+func (e *Effective) WithSettings(values ...Value) (*Effective, error) {
+	settings, _ := Normal(e.Document).(map[string]any)
+	for _, v := range values {
+		path := SettingPath(v.Key)
+		if err := e.sweepable(path, settings, v.Value); err != nil {
+			return nil, err
+		}
+		set(settings, strings.Split(path, "."), v.Value)
+	}
 	tree, err := SettingsSchema()
 	if err != nil {
 		return nil, err
 	}
-	if err := tree.allows(path, settings, value); err != nil {
-		return nil, fmt.Errorf("%s = %s: %w", path, decimal(value), err)
+	for _, v := range values {
+		v.Key = SettingPath(v.Key)
+		if err := tree.allows(v.Key, settings, v.Value); err != nil {
+			return nil, fmt.Errorf("%s: %w", v, err)
+		}
 	}
-	return assemble(e.Layers, settings, e.Sources)
+	other, err := assemble(e.Layers, settings, e.Sources)
+	if err != nil {
+		return nil, err
+	}
+	names := namesCheck{policy: other, layer: &Bundle{Layer: User}, words: map[string][]string{}}
+	for _, v := range values {
+		alone := map[string]any{}
+		nest(alone, strings.Split(SettingPath(v.Key), "."), v.Value)
+		names.visit("", tree, alone)
+	}
+	var wrong *positionedError
+	if len(names.errs) > 0 && errors.As(names.errs[0], &wrong) {
+		return nil, errors.New(wrong.what) // the position does not apply to the changed value
+	}
+	return other, errors.Join(names.errs...)
 }
 
 // WithGrants returns the policy with grant: proven.
@@ -66,7 +103,7 @@ func SettingPath(key string) string {
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // set changes a value at an existing path.
-func set(settings map[string]any, path []string, value float64) {
+func set(settings map[string]any, path []string, value any) {
 	for _, key := range path[:len(path)-1] {
 		settings, _ = settings[key].(map[string]any)
 	}
@@ -92,16 +129,20 @@ func numbers(at string, v any, all map[string]bool) {
 	}
 }
 
-// sweepable reports why a setting cannot be changed to another number.
-func (e *Effective) sweepable(path string, settings map[string]any) error {
+// sweepable reports why a setting cannot be changed to another value.
+func (e *Effective) sweepable(path string, settings map[string]any, value any) error {
 	known := e.Numbers()
 	if slices.Contains(known, path) {
 		return nil
 	}
+	_, isNumber := value.(float64)
 	var at any = settings
 	for _, key := range strings.Split(path, ".") {
 		m, _ := at.(map[string]any)
 		at = m[key]
+	}
+	if at != nil && !isNumber {
+		return nil
 	}
 	if at != nil {
 		raw, _ := json.Marshal(at) // settings are JSON
@@ -160,15 +201,18 @@ func someOf(known []string) string {
 
 // allows checks settings of which one value was changed: the value itself, and its
 // order among others.
-func (s *SchemaNode) allows(path string, settings map[string]any, value float64) error {
+func (s *SchemaNode) allows(path string, settings map[string]any, value any) error {
 	alone := map[string]any{}
 	nest(alone, strings.Split(path, "."), value)
 	schema, err := settingsDocument()
 	if err != nil {
 		return err
 	}
-	if len(conform.Check(schema, alone)) > 0 {
-		return fmt.Errorf("expected %s", rangeOf(path))
+	if wrong := conform.Check(schema, alone); len(wrong) > 0 {
+		if node := schemaOf(path); node.Type == "number" || node.Type == "integer" {
+			return fmt.Errorf("expected %s", rangeOf(path))
+		}
+		return errors.New(wrong[0].Message)
 	}
 	m := newMerger([]*Bundle{{Layer: Base}})
 	m.ascending("", s, settings)
@@ -180,7 +224,7 @@ func (s *SchemaNode) allows(path string, settings map[string]any, value float64)
 }
 
 // nest sets a value at a path, creating its parents.
-func nest(doc map[string]any, path []string, value float64) {
+func nest(doc map[string]any, path []string, value any) {
 	for _, key := range path[:len(path)-1] {
 		next := map[string]any{}
 		doc[key] = next
@@ -265,6 +309,54 @@ func ParseSweep(text string) (key string, values []float64, err error) {
 		return "", nil, fmt.Errorf("%.100q: %w", text, err)
 	}
 	return SettingPath(key), values, nil
+}
+
+// ParseValues reads what ParseSweep reads, or KEY=VALUE|VALUE: a setting, and the values to try, each as JSON or a word.
+func ParseValues(text string) ([]Value, error) {
+	key, list, ok := strings.Cut(text, "=")
+	if !ok || !strings.Contains(list, "|") {
+		key, numbers, err := ParseSweep(text)
+		var values []Value
+		for _, n := range numbers {
+			values = append(values, Value{key, n})
+		}
+		return values, err
+	}
+	if SettingPath(key) == "" {
+		return nil, fmt.Errorf("%.100q: expected KEY=VALUE|VALUE, such as enforcement=warn|observe", text)
+	}
+	var values []Value
+	for part := range strings.SplitSeq(list, "|") {
+		v := Value{Key: SettingPath(key)}
+		if part = strings.TrimSpace(part); json.Unmarshal([]byte(part), &v.Value) != nil {
+			v.Value = part
+		}
+		if part == "" || strings.ContainsAny(part[:1], "[{\"") && v.Value == any(part) {
+			return nil, fmt.Errorf("%.100q: expected a word or JSON, such as warn, true or [\"git_push\"], got %.40q", text, part)
+		}
+		values = append(values, v)
+	}
+	if len(values) > MaxSweep {
+		return nil, fmt.Errorf("more than %d values", MaxSweep)
+	}
+	return values, nil
+}
+
+// Combinations returns each combination of one value of each list; nil: there are more than MaxSweep.
+func Combinations(lists [][]Value) [][]Value {
+	all := [][]Value{nil}
+	for _, list := range lists {
+		var next [][]Value
+		for _, before := range all {
+			for _, v := range list {
+				next = append(next, append(slices.Clone(before), v))
+			}
+		}
+		if all = next; len(all) > MaxSweep {
+			return nil
+		}
+	}
+	return all
 }
 
 // exactly reads a decimal exactly, which a float cannot represent.

@@ -217,3 +217,66 @@ func TestWithSettingRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestParseValues(t *testing.T) {
+	for text, want := range map[string]string{
+		"risk.high_threshold=0.6:0.7:0.1":   "risk.high_threshold = 0.6, risk.high_threshold = 0.7",
+		"settings.enforcement=warn|observe": `enforcement = "warn", enforcement = "observe"`,
+		"patterns.enabled=true | false":     "patterns.enabled = true, patterns.enabled = false",
+		`rules.disabled=[]|["a", "b"]`:      `rules.disabled = [], rules.disabled = ["a","b"]`,
+		"risk.high_threshold=0.7|0.9":       "risk.high_threshold = 0.7, risk.high_threshold = 0.9",
+	} {
+		values, err := ParseValues(text)
+		var got []string
+		for _, v := range values {
+			got = append(got, v.String())
+		}
+		if err != nil || strings.Join(got, ", ") != want {
+			t.Errorf("%s: %v, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "a", "=b|c", "a=|", "a=b|", "a=[|b", "a=" + strings.Repeat("x|", MaxSweep) + "x"} {
+		if values, err := ParseValues(text); err == nil {
+			t.Errorf("%q is read as %v", text, values)
+		}
+	}
+}
+
+func TestCombinations(t *testing.T) {
+	a, b := []Value{{"a", 1.0}, {"a", 2.0}}, []Value{{"b", true}, {"b", false}}
+	all := Combinations([][]Value{a, b})
+	if len(all) != 4 || all[1][0] != a[0] || all[1][1] != b[1] || all[2][0] != a[1] {
+		t.Errorf("%v", all)
+	}
+	if many := make([]Value, MaxSweep); Combinations([][]Value{many, b}) != nil {
+		t.Error("too many combinations are tried")
+	}
+}
+
+// Settings that are not numbers, and several at once, which are checked together.
+func TestWithSettings(t *testing.T) {
+	e := shippedPolicy(t)
+	other, err := e.WithSettings(Value{"enforcement", "observe"}, Value{"rules.disabled", []any{"git_force_push"}}, Value{"patterns.enabled", false})
+	if err != nil || other.Settings.Enforcement != "observe" || other.Settings.Patterns.Enabled || len(other.Settings.Rules.Disabled) != 1 {
+		t.Errorf("%v", err)
+	}
+	if _, err := e.WithSettings(Value{"risk.medium_threshold", 0.85}, Value{"risk.high_threshold", 0.9}); err != nil {
+		t.Errorf("two that fit together: %v", err)
+	}
+	for _, test := range []struct {
+		values []Value
+		want   string
+	}{
+		{[]Value{{"enforcement", "nope"}}, `enforcement = "nope": `},
+		{[]Value{{"enforcement", 3.0}}, "not a number"},
+		{[]Value{{"rules.disabled", "git_force_push"}}, "expected array"},
+		{[]Value{{"rules.nothing", true}}, "unknown setting"},
+		{[]Value{{"rules.disabled", []any{"nope_rule"}}}, `rules.disabled: no rule has the name "nope_rule"`},
+		{[]Value{{"risk.high_threshold", "high"}}, "expected a number"},
+		{[]Value{{"enforcement", "observe"}, {"risk.high_threshold", 0.5}}, "is above risk.high_threshold (0.5)"},
+	} {
+		if _, err := e.WithSettings(test.values...); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v: got %v, want an error with %q", test.values, err, test.want)
+		}
+	}
+}

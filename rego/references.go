@@ -240,3 +240,167 @@ func (n *references) defining(ref ast.Ref) []string {
 	}
 	return all
 }
+
+// Detections describes which results of detectors modules read.
+type Detections struct {
+	ids   map[string][]string // id -> modules
+	begin map[string][]string // beginning of ids -> modules
+	any   []string            // modules that may read all of them
+}
+
+// DetectionsIn finds which results of detectors modules (layer/path -> source) read. What it cannot tell counts as a
+// reader of all of them, so it may list too many readers, never too few.
+func DetectionsIn(modules map[string]string) *Detections {
+	d := &Detections{map[string][]string{}, map[string][]string{}, nil}
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		m, err := ast.ParseModuleWithOpts(name, modules[name], ast.ParserOptions{RegoVersion: ast.RegoV1})
+		if err != nil || m == nil {
+			d.any = append(d.any, name)
+			continue
+		}
+		for _, r := range m.Rules {
+			d.rule(name, m, r)
+		}
+	}
+	return d
+}
+
+// Readers lists the modules that read the results of a detector.
+func (d *Detections) Readers(id string) []string {
+	list := slices.Concat(d.ids[id], d.any)
+	for begin, modules := range d.begin {
+		if strings.HasPrefix(id, begin) {
+			list = append(list, modules...)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// rule adds what a rule reads.
+func (d *Detections) rule(name string, m *ast.Module, r *ast.Rule) {
+	known := map[*ast.Term]string{} // references of which only ids with this beginning count; empty: none
+	ast.WalkBodies(r, func(b ast.Body) bool {
+		begins := beginnings(b)
+		for _, e := range b {
+			limitReads(m, e, begins, known)
+		}
+		return false
+	})
+	ast.WalkTerms(r, d.reads(name, m, known))
+}
+
+// reads returns a function that adds what a term reads.
+func (d *Detections) reads(name string, m *ast.Module, known map[*ast.Term]string) func(*ast.Term) bool {
+	var visit func(t *ast.Term) bool
+	visit = func(t *ast.Term) bool {
+		ref, whole := inputRef(m, t)
+		if begin, limited := known[t]; limited {
+			if begin != "" {
+				d.begin[begin] = append(d.begin[begin], name)
+			}
+		} else if whole {
+			d.any = append(d.any, name)
+		} else if id := detectionOf(ref); id != "" {
+			d.ids[id] = append(d.ids[id], name)
+		}
+		inner, isRef := t.Value.(ast.Ref)
+		if !isRef {
+			return false
+		}
+		if _, simple := inner[0].Value.(ast.Var); !simple {
+			ast.WalkTerms(inner[0], visit)
+		}
+		for _, part := range inner[1:] {
+			ast.WalkTerms(part, visit)
+		}
+		return true
+	}
+	return visit
+}
+
+// inputRef returns the part of the input that a term refers to, and whether that may be the results of any detector.
+func inputRef(m *ast.Module, t *ast.Term) (ref ast.Ref, whole bool) {
+	switch v := t.Value.(type) {
+	case ast.Ref:
+		if _, simple := v[0].Value.(ast.Var); !simple {
+			return nil, false
+		}
+		ref = slices.Concat(resolved(m, v[0]), v[1:])
+	case ast.Var:
+		ref = resolved(m, t)
+	}
+	if len(ref) == 0 || !ref[0].Equal(ast.InputRootDocument) {
+		return nil, false
+	}
+	for i, word := range []string{"action", "detected"} {
+		if len(ref) <= i+1 || !isText(ref[i+1]) {
+			return ref, true
+		}
+		if s, _ := stringOf(ref[i+1]); s != word {
+			return ref, false
+		}
+	}
+	return ref, len(ref) == 3 || !isText(ref[3])
+}
+
+// detectionOf returns the detector whose result a reference names; empty: none.
+func detectionOf(ref ast.Ref) string {
+	if len(ref) < 4 || !ref[:3].Equal(ast.MustParseRef("input.action.detected")) {
+		return ""
+	}
+	id, _ := stringOf(ref[3])
+	return id
+}
+
+// beginnings returns with what the variables of a body begin wherever it holds.
+func beginnings(b ast.Body) map[ast.Var]string {
+	found := map[ast.Var]string{}
+	for _, e := range b {
+		if e.Negated || len(e.With) > 0 || !e.IsCall() || e.Operator().String() != "startswith" || len(e.Operands()) != 2 {
+			continue
+		}
+		v, named := e.Operand(0).Value.(ast.Var)
+		if begin, _ := stringOf(e.Operand(1)); named && begin != "" {
+			found[v] = begin
+		}
+	}
+	return found
+}
+
+// limitReads notes references that read less than they seem to: the results of detectors whose ids begin with a text, and
+// another part of the action.
+func limitReads(m *ast.Module, e *ast.Expr, begins map[ast.Var]string, known map[*ast.Term]string) {
+	if e.Negated || len(e.With) > 0 {
+		return
+	}
+	if some, ok := e.Terms.(*ast.SomeDecl); ok && len(some.Symbols) == 1 {
+		if call, ok := some.Symbols[0].Value.(ast.Call); ok && len(call) == 4 {
+			key, named := call[1].Value.(ast.Var)
+			if begin := begins[key]; named && begin != "" {
+				known[call[3]] = begin
+			}
+		}
+	}
+	ast.WalkTerms(e, func(t *ast.Term) bool {
+		call, ok := t.Value.(ast.Call)
+		if ok {
+			notDetected(m, call, known)
+		}
+		return false
+	})
+	if terms, ok := e.Terms.([]*ast.Term); ok {
+		notDetected(m, terms, known)
+	}
+}
+
+// notDetected notes an object.get of another part of the action.
+func notDetected(m *ast.Module, call []*ast.Term, known map[*ast.Term]string) {
+	if len(call) != 4 || call[0].String() != "object.get" {
+		return
+	}
+	ref, _ := inputRef(m, call[1])
+	if part, _ := stringOf(call[2]); part != "" && part != "detected" && len(ref) == 2 && isText(ref[1]) {
+		known[call[1]] = ""
+	}
+}

@@ -2,8 +2,6 @@ package simulate
 
 import (
 	"context"
-	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -14,8 +12,8 @@ import (
 // recorded, both are evaluated again under each assumption about it: whether the files exist that
 // a call in a transcript names, and what detectors would have found. A state is certain only if it
 // is the same under every assumption.
-func (r *sessionRun) sure(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) difference {
-	d := c.between(base, now, &r.Baseline)
+func (r *sessionRun) sure(ctx context.Context, c *candidate, m RecordedEvent, base, now *sideAnswer) difference {
+	d := c.between(*base, *now, &r.Baseline)
 	switch {
 	case m.Event != nil && (d.state == Tightened || d.state == Loosened):
 		return r.existing(ctx, c, m, d)
@@ -41,60 +39,6 @@ func (r *sessionRun) existing(ctx context.Context, c *candidate, m RecordedEvent
 			d = difference{Maybe, "whether the files named in the call existed", d.loosens || again.loosens}
 		}
 	}
-	return d
-}
-
-// maxUndetected limits how many detectors are assumed to have found something: the answers are
-// evaluated for each combination.
-const maxUndetected = 2
-
-// findings are the numbers of places in which a detector is assumed to have found something.
-var findings = []int64{0, 1, 1000}
-
-// detected assumes each combination of what the detectors would have found whose results are all
-// that is missing.
-func (r *sessionRun) detected(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer, d difference) difference {
-	ids := append(slices.Clone(base.undetected), now.undetected...)
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	complete := func(s sideAnswer) bool { return s.verdict != "" && (s.missing == "" || len(s.undetected) > 0) }
-	if m.Record.Action == nil || len(ids) == 0 || len(ids) > maxUndetected || !complete(base) || !complete(now) {
-		return d
-	}
-	combinations := int(math.Pow(float64(len(findings)), float64(len(ids))))
-	var all []difference
-	for n := range combinations {
-		rec, action := *m.Record, *m.Record.Action
-		action.Detected = maps.Clone(action.Detected)
-		if action.Detected == nil {
-			action.Detected = map[string]int64{}
-		}
-		for _, id := range ids {
-			if action.Detected[id], n = findings[n%len(findings)], n/len(findings); action.Detected[id] == 0 {
-				delete(action.Detected, id)
-			}
-		}
-		rec.Action, m.Record = &action, &rec
-		var errs [2]error
-		for i, s := range []struct {
-			answer *sideAnswer
-			side   *sideState
-		}{{&base, r.baseline}, {&now, &c.sideState}} {
-			if len(s.answer.undetected) > 0 {
-				ids := s.answer.undetected
-				*s.answer, errs[i] = s.side.answer(ctx, m, r.replay)
-				s.answer.missing, s.answer.undetected = "", ids
-			}
-		}
-		if errs[0] != nil || errs[1] != nil {
-			return d // the context ended
-		}
-		all = append(all, c.between(base, now, &r.Baseline))
-	}
-	if same := !slices.ContainsFunc(all, func(o difference) bool { return o.state != all[0].state }); same {
-		return all[0]
-	}
-	d.loosens = slices.ContainsFunc(all, func(o difference) bool { return o.loosens })
 	return d
 }
 

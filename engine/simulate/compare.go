@@ -244,7 +244,7 @@ func (r *sessionRun) answersTo(ctx context.Context, m RecordedEvent) ([]sideAnsw
 
 // count adds one decision of a candidate.
 func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) {
-	d := r.sure(ctx, c, m, base, now)
+	d := r.sure(ctx, c, m, &base, &now)
 	if m.Record.T == 0 && (c.TimeDependent || r.Baseline.TimeDependent) {
 		var known, loosens bool
 		if base, now, known, loosens = r.anyTime(ctx, c, m, base, now); !known {

@@ -167,7 +167,12 @@ func TestSelection(t *testing.T) {
 	for _, c := range []struct {
 		of   Selection
 		want int64
-	}{{Selection{}, 4}, {Selection{Tools: []string{"Danger"}}, 2}, {Selection{Since: 2020}, 2}, {Selection{Since: 9999}, 0}} {
+	}{
+		{Selection{}, 4}, {Selection{Tools: []string{"Danger"}}, 2}, {Selection{Since: 2020}, 2}, {Selection{Since: 9999}, 0},
+		{Selection{Until: 2020}, 2}, {Selection{Since: 2020, Until: 2020}, 0},
+		{Selection{Rules: []string{"patience"}}, 0}, {Selection{Rules: []string{"patience", "no_danger"}}, 2}, {Selection{Rules: []string{"none"}}, 0},
+		{Selection{Answers: []string{"approved"}}, 0}, {Selection{Workspaces: []string{"/elsewhere"}}, 0},
+	} {
 		m := compareAll(t, Comparison{Baseline: recordedSide(), Candidates: []Side{side("new", policy{patience: 1})}, Selection: c.of}, s)
 		if m.Calls.Total != c.want {
 			t.Errorf("%+v: %d calls, want %d", c.of, m.Calls.Total, c.want)
@@ -176,6 +181,17 @@ func TestSelection(t *testing.T) {
 	one := Selection{Sessions: []string{"ab"}}
 	if !one.Holds("abc") || one.Holds("a") || !(&Selection{}).Holds("a") {
 		t.Error("sessions are chosen by the beginning of their ids")
+	}
+	folder, agent := Selection{Workspaces: []string{"/srv/shop/"}}, Selection{Agents: []string{"codex"}}
+	if !folder.within("/srv/shop") || !folder.within("/srv/shop/cart") || folder.within("/srv/shops") || !(&Selection{}).within("/a") {
+		t.Error("workspaces are chosen by a folder or what is below it")
+	}
+	if !agent.HasAgent("codex") || agent.HasAgent("claude-code") || !(&Selection{}).HasAgent("a") {
+		t.Error("sessions are chosen by their agent")
+	}
+	known := answers{words: map[string]reaction{"1": approved, "2": refused}}
+	if by := (&Selection{Answers: []string{"refused"}}); by.answered(known, "1") || !by.answered(known, "2") || by.answered(known, "3") {
+		t.Error("decisions are chosen by the reaction of people")
 	}
 }
 

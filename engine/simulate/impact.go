@@ -36,6 +36,8 @@ type Impact struct {
 	Events   Tally            `json:"events"`            // prompts, results, stops: nothing can be blocked there
 	Missing  map[string]int64 `json:"missing,omitempty"` // fact that was not recorded -> calls and events that are unknown without it
 
+	Undecided map[string]int64 `json:"undecided,omitempty"` // rule or file of Rego -> decisions that are unknown or maybe since it may fire
+
 	Kinds         []Kind          `json:"kinds"`            // of changes, by phase, state, from, to, rule
 	Causes        []Cause         `json:"causes,omitempty"` // differences of policy that may change a decision, each with its effect, by kind and name
 	Rules         []RuleCounts    `json:"rules"`            // rules and patterns of either side, by id

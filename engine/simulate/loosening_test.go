@@ -41,15 +41,15 @@ type lacking map[string][]string
 
 const lackingRow = "row"
 
-func (l lacking) of(r *engine.Record) (string, []string) {
+func (l lacking) of(r *engine.Record) Missing {
 	missed := l[r.Event.Tool]
 	switch {
 	case r.Phase != engine.PhasePre || len(missed) == 0:
-		return "", nil
+		return Missing{}
 	case slices.Contains(missed, lackingRow):
-		return "what it does", nil
+		return Missing{Fact: "what it does"}
 	}
-	return "contents were not searched", missed
+	return Missing{Fact: "contents were not searched", Detectors: missed}
 }
 
 // any calls fn with each verdict that a side may have for a tool in fact.
@@ -80,8 +80,8 @@ func mayBeLoosened(tool string, base, now drawn, baseLacks, nowLacks lacking) bo
 
 // TestNoLooseningPasses draws candidates that disable rules, weaken decisions, only observe, and
 // add detectors and rows, one change or several at once: none that loosens a recorded call, or may,
-// is within the budget loosened>0. One that cannot is, unless it depends on more detectors than are
-// tried, or nothing can be compared. 400 are drawn, and with REVIEWER_EVERY=1 (`make fidelity`) 2,000.
+// is within the budget loosened>0. One that cannot is, unless it depends on a row, or nothing can be
+// compared. 400 are drawn, and with REVIEWER_EVERY=1 (`make fidelity`) as many as loosen 10,000 times.
 func TestNoLooseningPasses(t *testing.T) {
 	budget, err := ParseBudget("loosened>0")
 	if err != nil {
@@ -91,7 +91,8 @@ func TestNoLooseningPasses(t *testing.T) {
 	verdict := func() engine.Verdict { return engine.Verdict(engine.Verdicts()[r.Intn(5)]) }
 	loosening, passed := 0, 0
 	count := sweep.Count(t, "candidates")
-	for i := range 2000 {
+	const few, pairs = 400, 10_000
+	for i := range 100 * few {
 		base, now := drawn{}, drawn{}
 		baseLacks, nowLacks := lacking{}, lacking{}
 		var tools []string
@@ -134,7 +135,7 @@ func TestNoLooseningPasses(t *testing.T) {
 				now[key] = engine.Allow
 			}
 		}
-		if !sweep.Has(i, 5) {
+		if !sweep.Has(i, 100) {
 			continue
 		}
 		count.Add(1)
@@ -147,7 +148,7 @@ func TestNoLooseningPasses(t *testing.T) {
 		may, many := false, false
 		for _, tool := range tools {
 			may = may || mayBeLoosened(tool, base, now, baseLacks, nowLacks)
-			many = many || len(nowLacks[tool]) > maxUndetected || slices.Contains(nowLacks[tool], lackingRow)
+			many = many || slices.Contains(nowLacks[tool], lackingRow)
 		}
 		switch why := budget.Exceeded(m); {
 		case may && why == "":
@@ -155,10 +156,15 @@ func TestNoLooseningPasses(t *testing.T) {
 		case !may && !many && why != "":
 			t.Fatalf("draw %d is refused (%s): %v, then %v; lacking %v, %v; %s", i, why, base, now, baseLacks, nowLacks, told(m))
 		case may:
-			loosening++
+			if loosening++; loosening == pairs {
+				return
+			}
 		case why == "":
 			passed++
 		}
+	}
+	if sweep.Every() {
+		t.Errorf("%d candidates loosen, want %d", loosening, pairs)
 	}
 	if draws := int(count.Load()); loosening < draws/4 || passed < draws/50 {
 		t.Errorf("of %d candidates, %d loosen and %d pass", draws, loosening, passed)

@@ -59,6 +59,9 @@ func (m *Impact) Add(part *Impact) {
 	for fact, n := range part.Missing {
 		m.lacks(fact, n)
 	}
+	for rule, n := range part.Undecided {
+		m.undecided(rule, n)
+	}
 	m.Kinds = joined(m.Kinds, part.Kinds, Kind.compare, (*Kind).plus, maxKinds)
 	m.Causes = joined(m.Causes, part.Causes, Cause.compare, (*Cause).plus, maxCauses)
 	m.Rules = joined(m.Rules, part.Rules, RuleCounts.compare, (*RuleCounts).plus, maxGroups)
@@ -88,6 +91,14 @@ func (m *Impact) lacks(fact string, n int64) {
 		m.Missing = map[string]int64{}
 	}
 	m.Missing[fact] += n
+}
+
+// undecided counts decisions that are unknown or maybe since a rule may fire.
+func (m *Impact) undecided(rule string, n int64) {
+	if m.Undecided == nil {
+		m.Undecided = map[string]int64{}
+	}
+	m.Undecided[rule] += n
 }
 
 // least returns the smaller of two texts, ignoring empty ones.

@@ -13,10 +13,12 @@ type Side struct {
 	Named  Named
 	Policy *review.Policy // nil: what was recorded
 
-	// MissingFact returns the fact that this policy examines and that a record of an
-	// audit log lacks, because it was written under another policy; empty:
-	// none. If only results of detectors are missing, it returns their ids. nil: never.
-	MissingFact func(*engine.Record) (fact string, detectors []string)
+	// MissingFact returns what this policy examines and a record of an audit log lacks,
+	// because it was written under another policy. nil: never anything.
+	MissingFact func(*engine.Record) Missing
+
+	// Readers lists what reads the result of a detector in this policy. nil: that is unknown.
+	Readers func(id string) Readers
 
 	Causes  []Cause     // of a candidate: its differences from the baseline; none if that is not a policy
 	Without WithoutSome // of a candidate; nil: causes are not determined
@@ -36,7 +38,8 @@ type sideAnswer struct {
 	noAnswer    bool     // there is no answer: nothing to compare
 	fromOutcome bool     // the verdict is the outcome of the call, not an answer
 	missing     string   // what was not recorded
-	undetected  []string // detectors whose results are all that is missing
+	undetected  []string // detectors whose results are all that is missing; the answer is that if none had found something
+	deciding    []string // what decides by these results: rules, and files of Rego; no more than may fire
 	foreign     string   // why it cannot be compared
 	failed      error    // the verdict is the denial that a failure is answered with
 }
@@ -128,24 +131,24 @@ func fromTranscript(m RecordedEvent) sideAnswer {
 }
 
 func (l *sideState) judge(ctx context.Context, m RecordedEvent, r *replay) (sideAnswer, error) {
-	h := r.history
 	if l.noticed == nil && !l.wrote(m.Record) {
-		l.noticed = h.PolicyState()
+		l.noticed = r.history.PolicyState()
 	}
 	if l.noticed == nil && r.came != nil {
 		return of(r.came), nil
 	}
-	if l.noticed != nil {
-		h = h.WithPolicyState(l.noticed)
+	rec := l.facts(m)
+	var missing Missing
+	if l.MissingFact != nil && m.Event == nil {
+		missing = l.MissingFact(m.Record)
+		rec = missing.applied(rec, m.supposed)
 	}
-	v, err := l.Policy.Decide(ctx, l.facts(m), h)
+	v, err := l.Policy.Decide(ctx, rec, l.history(r))
 	if err != nil {
 		return sideAnswer{verdict: engine.Degraded(m.Record.Phase, "").Effect, failed: err}, ctx.Err()
 	}
 	s := of(&v)
-	if l.MissingFact != nil && m.Event == nil {
-		s.missing, s.undetected = l.MissingFact(m.Record)
-	}
+	s.missing, s.undetected = missing.Fact, missing.Detectors
 	return s, nil
 }
 

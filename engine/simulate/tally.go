@@ -132,7 +132,7 @@ func (t *sessionTally) add(s Step, loosens bool, base, now sideAnswer) {
 		tally.States[s.State]++
 	}
 	t.cell(tally, s, loosens, base, now)
-	t.unclear(s)
+	t.unclear(s, now)
 	t.firedRules(s, base, now)
 	t.intervention(s, base, now)
 	t.duty(base, now)
@@ -144,8 +144,14 @@ func (t *sessionTally) add(s Step, loosens bool, base, now sideAnswer) {
 	t.keep(s)
 }
 
-// unclear counts an unknown decision by the fact that was not recorded.
-func (t *sessionTally) unclear(s Step) {
+// unclear counts an unknown decision by the fact that was not recorded, and by the rules that may decide it.
+func (t *sessionTally) unclear(s Step, now sideAnswer) {
+	if s.State == Unknown || s.State == Maybe {
+		slices.Sort(now.deciding)
+		for _, rule := range slices.Compact(now.deciding) {
+			t.impact.undecided(rule, 1)
+		}
+	}
 	if s.State == Unknown && s.Missing != "" {
 		t.impact.lacks(s.Missing, 1)
 	}

@@ -42,6 +42,7 @@ type Collector struct {
 	cpu      *times
 	tired    *fatigue
 	asked    questions
+	costs    *costs
 	acts     *interventions
 	files    *files
 	rules    counts[Rule] // Count is 0 in keys
@@ -61,9 +62,11 @@ func NewCollector(since int64, by Grouping, soon Soon) (*Collector, error) {
 	if by != "" && !slices.Contains(Groupings(), string(by)) {
 		return nil, fmt.Errorf("cannot group by %q; expected one of %s", by, strings.Join(Groupings(), ", "))
 	}
+	paid := newCosts()
 	return &Collector{
+		costs: paid, asked: questions{costs: paid},
 		since: since, by: by, kinds: counts[engine.Kind]{}, answers: counts[Decision]{}, times: newTimes(), cpu: newTimes(),
-		acts: newInterventions(soon), tired: newFatigue(), files: newFiles(), rules: counts[Rule]{}, found: counts[patternKey]{}, within: map[patternKey]int64{},
+		acts: newInterventions(soon), tired: newFatigue(paid), files: newFiles(), rules: counts[Rule]{}, found: counts[patternKey]{}, within: map[patternKey]int64{},
 		controls: counts[string]{}, errors: counts[Error]{}, tools: newGroups(maxNames), groups: newGroups(maxGroups),
 	}, nil
 }
@@ -72,6 +75,7 @@ func NewCollector(since int64, by Grouping, soon Soon) (*Collector, error) {
 func (c *Collector) Begin(session string) {
 	c.session, c.seen, c.patterns = session, false, map[patternKey]int64{}
 	c.asked.begin()
+	c.costs.begin()
 	c.tired.begin()
 	c.acts.watched, c.acts.calls = nil, map[string]int64{}
 }
@@ -146,6 +150,7 @@ func (c *Collector) control(choice *engine.Control) {
 	if choice.Do == engine.ControlKey || choice.Do == engine.ControlUsed || choice.Do == engine.ControlExpire {
 		return
 	}
+	c.costs.control(choice)
 	if choice.Decided != nil {
 		c.asked.control(choice)
 	}
@@ -161,6 +166,7 @@ func (c *Collector) answered(r *engine.Record) {
 	if r.Answer.Slow {
 		c.doc.Slow++
 	}
+	c.costs.see(r)
 	c.asked.see(r)
 	c.decision(r)
 	if r.Kind == engine.KindPre {
@@ -266,7 +272,9 @@ func (c *Collector) Document() Document {
 	d.Escalations = rows(c.acts.escalations, itself, func(k string, n int64) Escalation { return Escalation{k, n} })
 	d.Controls = rows(c.controls, itself, func(k string, n int64) Control { return Control{k, n} })
 	d.Errors = rows(c.errors, Error.name, func(k Error, n int64) Error { k.Count = n; return k })
-	d.Groups = c.grouped(d)
+	if d.Groups = c.grouped(d); c.by == ByRule {
+		d.Costs = c.costs.list()
+	}
 	return d
 }
 

@@ -32,6 +32,7 @@ type Document struct {
 	Damaged       []DamagedSession  `json:"damaged"`          // counted up to the damage only
 	By            string            `json:"by,omitempty"`     // what Groups are: one of Groupings
 	Groups        []Group           `json:"groups,omitempty"` // days in UTC, oldest first
+	Costs         []Cost            `json:"costs,omitempty"`  // with By rule: what rules cost people
 }
 
 // Sessions counts the sessions with a record that was counted.

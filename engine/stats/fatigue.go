@@ -48,6 +48,7 @@ type fatigue struct {
 	sum   Fatigue
 	times *times
 	work  int64 // milliseconds
+	costs *costs
 
 	last     int64              // time of the session's latest record
 	calls    map[string]watched // calls that did not end yet, by agent and id
@@ -56,8 +57,8 @@ type fatigue struct {
 	points   map[string]int64 // number of the record of a checkpoint, by its id
 }
 
-func newFatigue() *fatigue {
-	return &fatigue{times: newTimes(), sum: Fatigue{Granted: map[string]int64{}, Waited: map[string]int64{}}}
+func newFatigue(c *costs) *fatigue {
+	return &fatigue{costs: c, times: newTimes(), sum: Fatigue{Granted: map[string]int64{}, Waited: map[string]int64{}}}
 }
 
 // begin starts a session.
@@ -146,11 +147,17 @@ func (f *fatigue) result(key string, r *engine.Record) {
 	}
 	f.sum.Approved++
 	if w.by == "" {
-		f.times.add(float64(r.T - w.t - r.Event.Result.MS))
+		f.waited(w, r.T-r.Event.Result.MS)
 	}
 	if len(f.approved) < maxAsked {
 		f.approved = append(f.approved, w)
 	}
+}
+
+// waited counts the time until a question was answered.
+func (f *fatigue) waited(w watched, until int64) {
+	f.times.add(float64(until - w.t))
+	f.costs.waited(w.id, float64(until-w.t))
 }
 
 // decided counts how a question that waited ended. An approval counts when the call has run.
@@ -170,7 +177,7 @@ func (f *fatigue) decided(r *engine.Record) {
 			waited[w.by]--
 		}
 		if person {
-			f.times.add(float64(r.T - w.t))
+			f.waited(w, r.T)
 			w.by = by
 		}
 		if f.open[key] = w; c.Do != engine.ControlApprove {

@@ -32,6 +32,9 @@ All metrics but the histogram are gauges, because they count the log that is kep
 part, the numbers fall, and ` + "`rate()`" + ` would treat that as a restart and count everything again.
 Use ` + "`clamp_min(delta(…[1h]), 0)`" + ` for growth.
 Neither sessions nor agents are labels; ` + "`--by session`" + ` and ` + "`--by agent`" + ` list them.
+` + "`--by rule`" + ` also lists what each rule costs people: the questions that it asked with their answers, the seconds until these
+where the times are known, its denials, and the denials after which a person allowed the call. A call counts for each of the
+strictest rules that fired.
 
 | metric | type | labels | meaning |
 |---|---|---|---|

@@ -22,6 +22,7 @@ type questions struct {
 	counts [4]int64 // by answer
 	known  map[string]answer
 	order  []string // of known, oldest first
+	costs  *costs
 }
 
 // begin drops the previous session.
@@ -61,6 +62,7 @@ func (q *questions) becomes(id string, a answer) {
 		q.counts[before]--
 		q.counts[a]++
 		q.known[id] = a
+		q.costs.answered(id, before, a)
 	}
 }
 

@@ -45,6 +45,7 @@ func printStats(a *cli.App, w io.Writer, out *term.Output, home string, d stats.
 		if len(d.Groups) == 0 {
 			page.line("\nno call or result has a %s", d.By)
 		}
+		page.costs(d.Costs)
 		return
 	}
 	page.calls(d)
@@ -272,6 +273,27 @@ func interventionsTable(d stats.Document) table {
 		delete(escalated, at.issue) // shown once per issue
 	}
 	return t
+}
+
+// costs prints what rules cost people.
+func (s statsPage) costs(list []stats.Cost) {
+	if len(list) == 0 {
+		return
+	}
+	t := table{heads: []string{"RULE", "ASKED", "APPROVED", "REFUSED", "OPEN", "WAITED", "BLOCKED", "OVERRULED"}, texts: 1}
+	for _, k := range list {
+		t.add(k.Rule, dash(k.Asked), dash(k.Approved), dash(k.Refused), dash(k.Open+k.Ended), seconds(k.WaitedS), dash(k.Blocked),
+			dash(k.Overruled))
+	}
+	s.table(t)
+}
+
+// seconds shows a time; a dash if it is unknown.
+func seconds(n float64) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(n, 'f', 0, 64) + " s"
 }
 
 func (s statsPage) groups(by string, list []stats.Group, most int) {

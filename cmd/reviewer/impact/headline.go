@@ -15,6 +15,8 @@ import (
 func headline(m *simulate.Impact) string {
 	calls, events := m.Calls, m.Events
 	switch all := calls.Total + events.Total; {
+	case all == 0 && m.Sessions.Total == 0 && selects(m.Selection):
+		return "Nothing was compared: the input contains no decisions that the filters select."
 	case all == 0:
 		return "Nothing was compared: the input contains no decisions."
 	case changed(calls)+changed(events) > 0:
@@ -81,6 +83,11 @@ func changes(m *simulate.Impact) string {
 		text += " " + words + "."
 	}
 	return text
+}
+
+// selects reports whether only some decisions are counted.
+func selects(s simulate.Selection) bool {
+	return s.Since+s.Until > 0 || len(s.Tools)+len(s.Workspaces)+len(s.Agents)+len(s.Rules)+len(s.Answers) > 0
 }
 
 // met describes what people meet: stops of whole sessions with what comes after them, and questions.
@@ -172,26 +179,39 @@ func unclear(m *simulate.Impact) string {
 	return strings.Join(words, ", and ")
 }
 
-// notRecorded names the facts without which decisions are unknown, the commonest first.
+// notRecorded names the facts without which decisions are unknown, and the rules that may decide them, the commonest first.
 func notRecorded(m *simulate.Impact) string {
-	facts := slices.SortedFunc(maps.Keys(m.Missing), func(a, b string) int {
-		return cmp.Or(cmp.Compare(m.Missing[b], m.Missing[a]), strings.Compare(a, b))
-	})
-	switch len(facts) {
+	text := "the inputs of the decision were not recorded"
+	switch facts := commonest(m.Missing); len(facts) {
 	case 0:
-		return "the inputs of the decision were not recorded"
 	case 1:
-		return "not recorded: " + facts[0]
+		text = "not recorded: " + facts[0]
+	default:
+		text = "not recorded: " + counted(facts, m.Missing, 2)
 	}
-	const most = 2
-	for i, fact := range facts {
-		facts[i] = fmt.Sprintf("%s, %s", fact, term.Thousands(m.Missing[fact]))
-	}
-	text := "not recorded: " + strings.Join(facts[:min(most, len(facts))], "; ")
-	if len(facts) > most {
-		text += "; …"
+	if rules := commonest(m.Undecided); len(rules) > 0 {
+		text += "; rules that may have fired: " + counted(rules, m.Undecided, 5)
 	}
 	return text
+}
+
+// commonest lists the keys of counts, the largest count first.
+func commonest(counts map[string]int64) []string {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+}
+
+// counted lists the first of some names with their counts.
+func counted(names []string, counts map[string]int64, most int) string {
+	var list []string
+	for _, name := range names[:min(most, len(names))] {
+		list = append(list, fmt.Sprintf("%s, %s", name, term.Thousands(counts[name])))
+	}
+	if len(names) > most {
+		list = append(list, "…")
+	}
+	return strings.Join(list, "; ")
 }
 
 // both counts calls and events, as far as there are any.

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// hidden returns an Impact without what people wrote and where they work: commands, paths of workspaces and of sources. Examples stay,
-// whose words were replaced when they were made.
+// hidden returns an Impact without what people wrote and where they work: commands, the paths of workspaces, sources and policies,
+// and errors and differences, which may name them. Examples stay, whose words were replaced when they were made.
 func hidden(m *simulate.Impact) *simulate.Impact {
 	own := *m
 	own.Workspaces = slices.Clone(m.Workspaces)
@@ -49,7 +49,37 @@ func hidden(m *simulate.Impact) *simulate.Impact {
 	for i := range m.Selection.Workspaces {
 		own.Selection.Workspaces = append(own.Selection.Workspaces, fmt.Sprintf("folder %d", i+1))
 	}
+	own.Baseline.Name, own.Candidate.Name = hiddenPath(m.Baseline.Name), hiddenPath(m.Candidate.Name)
+	own.Errors = slices.Clone(m.Errors)
+	for i := range own.Errors {
+		own.Errors[i].Error = "hidden; --show prints it"
+	}
+	if m.Fidelity != nil {
+		report := *m.Fidelity
+		if report.Why = nil; report.First != nil {
+			first := *report.First
+			first.Recorded, first.Computed = hiddenValue(first.Recorded), hiddenValue(first.Computed)
+			report.First = &first
+		}
+		own.Fidelity = &report
+	}
 	return &own
+}
+
+// hiddenPath shortens the name of a policy to its last part if it is a path from the root or from home.
+func hiddenPath(name string) string {
+	if at := strings.LastIndexAny(name, `/\`); at > 0 && (strings.ContainsAny(name[:1], `/\~.`) || strings.Contains(name, `:\`)) {
+		return name[at+1:]
+	}
+	return name
+}
+
+// hiddenValue leaves numbers as they are.
+func hiddenValue(v string) string {
+	if strings.Trim(v, "0123456789.-") == "" {
+		return v
+	}
+	return "…"
 }
 
 // hiddenStep leaves out what is called, and the reason, which may contain it.

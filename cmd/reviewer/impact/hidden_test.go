@@ -18,6 +18,10 @@ func TestHidden(t *testing.T) {
 		}
 		m.Sources.Troubles = []simulate.Trouble{{Path: "/home/" + secret + "/a.jsonl", Why: "open /home/" + secret + "/a.jsonl: no such file", Count: 1}}
 		m.Selection.Workspaces = []string{"/home/" + secret}
+		m.Candidate.Name = "/home/" + secret + "/policy"
+		m.Errors = []simulate.StepError{{ID: "ab12cd34-7", Side: "candidate", Error: "decide: /home/" + secret}}
+		m.Fidelity = &simulate.Report{Decisions: 3, Different: 1, First: &simulate.Difference{ID: "ab12cd34-7", Field: "decision.reason",
+			Recorded: secret, Computed: secret}, Missing: map[string]int64{"d1": 1}, Why: map[string]string{"d1": "open /home/" + secret}}
 		return m
 	}
 	values := sweep()

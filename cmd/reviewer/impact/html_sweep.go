@@ -38,9 +38,9 @@ func writeSweepHTML(w *bytes.Buffer, s *simulate.Sweep, _ Options) error {
 }
 
 // sweepChart draws how many calls each value decides differently; nothing if no value
-// does, since the headline reports that.
+// does, since the headline reports that, or if the values are not numbers.
 func (p *webPage) sweepChart(s *simulate.Sweep) {
-	if !slices.ContainsFunc(s.Rows, func(r simulate.SweepRow) bool { return sum(split(r.Impact.Calls.States)) > 0 }) {
+	if s.Rows[0].Name != "" || !slices.ContainsFunc(s.Rows, func(r simulate.SweepRow) bool { return sum(split(r.Impact.Calls.States)) > 0 }) {
 		return
 	}
 	p.put(`<section><h2>Calls that would be decided differently</h2><div class="scroll">%s</div>`+
@@ -71,7 +71,8 @@ func (p *webPage) sweepSummary(s *simulate.Sweep) {
 	}
 	p.put(`<section><h2>What was compared</h2><dl class="facts">`)
 	p.fact("Baseline", named(first.Impact.Baseline))
-	candidate, _, _ := strings.Cut(first.Impact.Candidate.Name, " with "+s.Key) // and the first value
+	key, _, _ := strings.Cut(s.Key, ", ")
+	candidate, _, _ := strings.Cut(first.Impact.Candidate.Name, " with "+key) // and the first value
 	p.fact("Candidate", candidate+" with each value of "+s.Key)
 	p.fact("Over", read(first.Impact)...)
 	p.fact("Only", selected(first.Impact.Selection))
@@ -91,7 +92,7 @@ func (p *webPage) sweepTable(rows []simulate.SweepRow) {
 		calls := r.Impact.Calls
 		p.put(`<tr><td class="n"><a href="#value%d">%s</a></td>%s<td class="bars">%s</td><td class="n">%s</td><td class="n">%s</td>`+
 			`<td class="n">%s</td><td class="n">%s</td></tr>`,
-			i, value(r.Value), stateCounts(split(calls.States)), splitBar(split(calls.States), full), sum(split(calls.After)),
+			i, rowName(r), stateCounts(split(calls.States)), splitBar(split(calls.States), full), sum(split(calls.After)),
 			r.Impact.Sessions.Changed, answered(calls, "ask"), answered(calls, "block"))
 	}
 	p.put(`</tbody></table></div></section>`)
@@ -101,7 +102,7 @@ func (p *webPage) sweepValues(rows []simulate.SweepRow) {
 	p.put(`<section><h2>What changes at each value</h2>`)
 	for i, r := range rows {
 		p.put(`<details id="value%d"><summary><strong>%s</strong>: %s</summary><div class="body"><p>%s</p>`,
-			i, value(r.Value), cmp.Or(enumerate(split(r.Impact.Calls.States)), "no call is decided differently"), headline(r.Impact))
+			i, rowName(r), cmp.Or(enumerate(split(r.Impact.Calls.States)), "no call is decided differently"), headline(r.Impact))
 		kinds := byWeight(r.Impact.Kinds)
 		p.kinds(kinds[:min(len(kinds), sweepKinds)])
 		if more := len(kinds) - sweepKinds; more > 0 {

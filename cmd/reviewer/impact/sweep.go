@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -21,6 +22,9 @@ func sweepHeadline(s *simulate.Sweep) string {
 		}
 	}
 	text := fmt.Sprintf("%s from %s to %s: ", s.Key, value(s.Rows[0].Value), value(s.Rows[len(s.Rows)-1].Value))
+	if s.Rows[0].Name != "" {
+		text = s.Key + ": "
+	}
 	if any == 0 {
 		text += fmt.Sprintf("none of %s changes anything", plural(int64(len(s.Rows)), "value", "values"))
 	} else {
@@ -32,10 +36,13 @@ func sweepHeadline(s *simulate.Sweep) string {
 	}
 	if n := len(s.Skipped); n > 0 {
 		text += fmt.Sprintf(" %s left out, which the setting cannot have, such as %s: %s.", plural(int64(n), "value is", "values are"),
-			value(s.Skipped[0].Value), s.Skipped[0].Why)
+			cmp.Or(s.Skipped[0].Name, value(s.Skipped[0].Value)), s.Skipped[0].Why)
 	}
 	return text
 }
+
+// rowName is the value of a row.
+func rowName(r simulate.SweepRow) string { return cmp.Or(r.Name, value(r.Value)) }
 
 // sweepDoubts lists the caveats of all values, each once.
 func sweepDoubts(s *simulate.Sweep) []string {

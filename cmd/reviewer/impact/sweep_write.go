@@ -73,12 +73,12 @@ func sweepTables(s *simulate.Sweep) []term.Table {
 	for _, row := range s.Rows {
 		m := row.Impact
 		counts := split(m.Calls.States)
-		cells := append([]term.Cell{{Text: value(row.Value)}, term.Count(m.Sessions.Changed)}, changeCells(counts[0], counts[1], counts[2])...)
+		cells := append([]term.Cell{{Text: rowName(row)}, term.Count(m.Sessions.Changed)}, changeCells(counts[0], counts[1], counts[2])...)
 		for _, v := range engine.Verdicts() {
 			cells = append(cells, term.Count(answered(m.Calls, engine.Verdict(v))))
 		}
 		calls.Add(cells...)
-		alarms.Add(term.Plain(value(row.Value)), term.Count(m.Alarms.Lost), term.Count(m.Alarms.Gained), term.Count(m.Alarms.Missed))
+		alarms.Add(term.Plain(rowName(row)), term.Count(m.Alarms.Lost), term.Count(m.Alarms.Gained), term.Count(m.Alarms.Missed))
 	}
 	if alarms.Compact(); len(alarms.Columns) < 2 {
 		return []term.Table{calls}

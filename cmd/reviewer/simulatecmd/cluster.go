@@ -300,7 +300,7 @@ func (s *simulation) selectionFlags() []string {
 	add("rule", s.rules...)
 	add("answer", s.answers...)
 	add("sample", s.sample)
-	add("sweep", s.sweep)
+	add("sweep", s.sweeps...)
 	if s.noFidelity {
 		args = append(args, "--no-fidelity")
 	}

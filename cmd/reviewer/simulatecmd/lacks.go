@@ -14,6 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
 // missingFacts determines the facts that a policy needs and records of other policies
@@ -26,6 +27,9 @@ type missingFacts struct {
 	redact    []string
 	known     *rows.Set // what is known about programs
 	kept      *active.PolicyFinder
+	detector  engine.Detector // nil: the policy has none
+	places    func(tool, argument string) []engine.Place
+	readers   func(id string) simulate.Readers
 
 	mu   sync.Mutex
 	than map[engine.By]*missingUnder // env and config left out
@@ -45,36 +49,30 @@ type missingUnder struct {
 }
 
 func newLack(e *bundles.Effective, p *review.Policy, kept *active.PolicyFinder) *missingFacts {
-	return &missingFacts{policy: e.Digest, detectors: p.Detectors, rows: e.Detectors(), redact: e.Redact, kept: kept,
-		known: classify.NewRows(e.RowLayers()), than: map[engine.By]*missingUnder{}}
+	l := &missingFacts{policy: e.Digest, detectors: p.Detectors, rows: e.Detectors(), redact: e.Redact, kept: kept,
+		known: classify.NewRows(e.RowLayers()), than: map[engine.By]*missingUnder{}, detector: p.Detector, readers: readersIn(e)}
+	l.places = classify.Places(l.known)
+	return l
 }
 
-// of describes what a record lacks; empty: nothing. If that is only what detectors find, it
-// returns their ids.
-func (l *missingFacts) of(r *engine.Record) (fact string, detectors []string) {
+// of describes what a record lacks.
+func (l *missingFacts) of(r *engine.Record) simulate.Missing {
 	if r.By == nil || r.Event == nil || r.By.Policy == l.policy {
-		return "", nil
+		return simulate.Missing{}
 	}
 	f := l.under(*r.By)
-	var missed []string
-	for _, d := range f.rows {
-		if l.looksInto(d, r) {
-			missed = append(missed, d.ID)
-		}
-	}
-	other := cmp.Or(f.personal(r.Event.Args), f.rowsChanged(r))
+	m := l.search(r, f.rows)
+	m.Fact = cmp.Or(f.personal(r.Event.Args), f.rowsChanged(r))
 	switch {
-	case len(missed) == 0:
-		return other, nil
+	case len(m.Detectors) == 0:
+	case m.Fact != "":
+		m.Detectors = nil
 	case f.unknown != "":
-		fact = f.unknown
+		m.Fact = f.unknown
 	default:
-		fact = "contents were not searched for " + someIDs(missed) + ", which this policy detects"
+		m.Fact = "contents were not searched for " + someIDs(m.Detectors) + ", which this policy detects"
 	}
-	if other != "" {
-		missed = nil
-	}
-	return fact, missed
+	return m
 }
 
 // rowsChanged reports whether rows for the tool, a program or a path of the call have
@@ -95,7 +93,7 @@ func (f *missingUnder) rowsChanged(r *engine.Record) string {
 	}
 	for _, e := range r.Action.Effects {
 		if e.Target != "" && strings.HasPrefix(string(e.Kind), "file_") && f.path(r.Event.CWD, e.Target) {
-			return cmp.Or(f.unread, "what kind of file "+e.Short+" is: its name is in a different class than when the call was recorded")
+			return cmp.Or(f.unread, "what kind of file it is: its name is in a different class than when the call was recorded")
 		}
 	}
 	return ""
@@ -128,7 +126,7 @@ func (l *missingFacts) compare(by engine.By) *missingUnder {
 	}
 	f := &missingUnder{masked: without(then.Redact, l.redact), open: without(l.redact, then.Redact)}
 	if by.Detectors != l.detectors {
-		f.rows = added(then.Detectors(), l.rows)
+		f.rows = l.read(added(then.Detectors(), l.rows))
 	}
 	if by.Rows != l.known.RowsDigest() {
 		was := classify.NewRows(then.RowLayers())
@@ -149,7 +147,7 @@ func (l *missingFacts) withoutPolicy(by engine.By) *missingUnder {
 	if by.Detectors == l.detectors {
 		return f
 	}
-	f.rows = l.rows
+	f.rows = l.read(l.rows)
 	if by.Detectors != "" {
 		f.unknown = fmt.Sprintf("the detectors at the time are unknown: the policy %.12s that decided was not kept", by.Policy)
 	}
@@ -175,30 +173,6 @@ func added(then, now []bundles.Detector) []bundles.Detector {
 
 func without(list, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(others, s) })
-}
-
-// looksInto reports whether a record's call has a string that a detector searches.
-func (l *missingFacts) looksInto(d bundles.Detector, r *engine.Record) bool {
-	looks := func(p engine.Place) bool { return len(d.In) == 0 || slices.Contains(d.In, string(p)) }
-	forTool := len(d.Tools) == 0 || slices.ContainsFunc(d.Tools, func(t string) bool {
-		prefix, open := strings.CutSuffix(t, "*")
-		return t == r.Event.Tool || open && strings.HasPrefix(r.Event.Tool, prefix)
-	})
-	switch {
-	case !forTool:
-		return false
-	case r.Phase == engine.PhasePost:
-		return looks(engine.PlaceResults) && hasResult(r.Event.Result)
-	case r.Phase != engine.PhasePre:
-		return false
-	}
-	places := classify.Places(l.known)
-	for name, value := range r.Event.Args {
-		if some := anyText(value, func(text string) bool { return text != "" }); some && slices.ContainsFunc(places(r.Event.Tool, name), looks) {
-			return true
-		}
-	}
-	return false
 }
 
 func hasResult(r *engine.ResultFacts) bool {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
 const tokens = "- id: shop.token\n  title: A token of the shop\n  pattern: 'tok_[0-9]+'\n  in: [contents]\n  tools: [Write, mcp__*]\n" +
@@ -15,6 +16,12 @@ const tokens = "- id: shop.token\n  title: A token of the shop\n  pattern: 'tok_
 
 const orders = "- id: shop.orders\n  title: Orders in what came back\n  pattern: 'obey'\n  in: [results]\n" +
 	"  examples: {match: [obey], no_match: [ok]}\n"
+
+// ruleOf is a rule that fires if detectors have found something.
+func ruleOf(ids string) string {
+	return "- id: found_it\n  title: It was found\n  severity: medium\n  decision: ask\n  message: found\n  remediation: leave it out\n" +
+		"  match: {phases: [pre, post], detected: [" + ids + "]}\n"
+}
 
 // What a record does not hold is said about those calls only that have something
 // which the policy looks into.
@@ -37,6 +44,10 @@ func TestLacks(t *testing.T) {
 	s.write(t, "all/detectors/a.yaml", tokens)
 	s.write(t, "all/detectors/b.yaml", orders)
 	s.write(t, "all/rules/mine.yaml", shelfRule)
+	for _, dir := range []string{"some", "other"} {
+		s.write(t, dir+"/rules/token.yaml", ruleOf("shop.token"))
+	}
+	s.write(t, "all/rules/all.yaml", ruleOf("shop.token, shop.orders"))
 	s.write(t, "mail/settings.yaml", "redact: {pii: [email]}\n")
 	none, some, other, mail := recorded("none"), recorded("some"), recorded("other"), recorded("mail")
 	gone := &engine.By{Policy: strings.Repeat("d", 64), Detectors: "e"}
@@ -47,6 +58,9 @@ func TestLacks(t *testing.T) {
 	empty := &engine.EventFacts{Tool: "Write", Args: map[string]any{"file_path": "a", "content": content(0)}}
 	bash := &engine.EventFacts{Tool: "Bash", Args: map[string]any{"command": "cat a"}}
 	server := &engine.EventFacts{Tool: "mcp__shop__sell", Args: map[string]any{"what": []any{"tea"}}}
+	said := &engine.EventFacts{Tool: "mcp__shop__sell", Args: map[string]any{"what": "tok_77"}}
+	long := &engine.EventFacts{Tool: "mcp__shop__sell", Args: map[string]any{"what": "tok_…"}}
+	secret := &engine.EventFacts{Tool: "mcp__shop__sell", Args: map[string]any{"what": []any{"REDACTED_email_12"}}}
 	read := &engine.EventFacts{Tool: "Read", Args: map[string]any{}, Result: &engine.ResultFacts{Content: &engine.ContentFacts{Bytes: 9}}}
 	silent := &engine.EventFacts{Tool: "Read", Args: map[string]any{}, Result: &engine.ResultFacts{}}
 	sent := &engine.EventFacts{Tool: "Bash", Args: map[string]any{"command": "mail kim@example.com"}}
@@ -60,9 +74,10 @@ func TestLacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	gone.Rows, bare.Rows = all.Policy.Rows.RowsDigest(), all.Policy.Rows.RowsDigest()
 	const notFor = "contents were not searched for shop.token, which this policy detects"
 	for name, test := range map[string]struct {
-		lacks func(*engine.Record) (string, []string)
+		lacks func(*engine.Record) simulate.Missing
 		phase engine.Phase
 		event *engine.EventFacts
 		by    *engine.By
@@ -76,11 +91,14 @@ func TestLacks(t *testing.T) {
 		"an empty content":                     {all.MissingFact, engine.PhasePre, empty, none, ""},
 		"another tool":                         {all.MissingFact, engine.PhasePre, bash, none, ""},
 		"nothing to look at, a policy gone":    {all.MissingFact, engine.PhasePre, silent, gone, ""},
-		"a tool of a server":                   {all.MissingFact, engine.PhasePre, server, none, notFor},
+		"a tool of a server":                   {all.MissingFact, engine.PhasePre, server, none, ""},
 		"a result":                             {all.MissingFact, engine.PhasePost, read, some, "contents were not searched for shop.orders, which this policy detects"},
 		"no result":                            {all.MissingFact, engine.PhasePost, silent, some, ""},
 		"a prompt":                             {all.MissingFact, engine.PhasePrompt, &engine.EventFacts{}, none, ""},
 		"a record that nobody decided":         {all.MissingFact, engine.PhasePre, write, nil, ""},
+		"a text that is there":                 {all.MissingFact, engine.PhasePre, said, none, ""},
+		"a text that was shortened":            {all.MissingFact, engine.PhasePre, long, none, notFor},
+		"a text with a secret":                 {all.MissingFact, engine.PhasePre, secret, none, notFor},
 		"an address, masked then":              {all.MissingFact, engine.PhasePre, masked, mail, "personal data (email) was replaced in the record, and this policy would see it"},
 		"no address, though they were masked":  {all.MissingFact, engine.PhasePre, bash, mail, ""},
 		"an address, masked now":               {private.MissingFact, engine.PhasePre, sent, none, "personal data (email) is in the record, and this policy would not see it"},
@@ -88,8 +106,11 @@ func TestLacks(t *testing.T) {
 		"the policy itself":                    {private.MissingFact, engine.PhasePre, sent, mail, ""},
 		"a policy without detectors, contents": {private.MissingFact, engine.PhasePre, write, some, ""},
 	} {
-		r := &engine.Record{Kind: engine.KindPre, Phase: test.phase, Event: test.event, By: test.by}
-		checkLacks(t, name, test.want, func() string { fact, _ := test.lacks(r); return fact })
+		r := &engine.Record{Kind: engine.KindPre, Phase: test.phase, Event: test.event, By: test.by, Action: &engine.Action{}}
+		if test.event == long {
+			r.Cut = []engine.Cut{{Field: "event.args.what"}}
+		}
+		checkLacks(t, name, test.want, func() string { return test.lacks(r).Fact })
 	}
 }
 
@@ -116,7 +137,7 @@ func TestLacksOfRows(t *testing.T) {
 	s.write(t, "taught/programs/a.yaml", "shopctl: {cases: [{do: [{end: delete}]}]}\n")
 	s.write(t, "taught/places/a.yaml", "credential: {home: .shopcfg}\n")
 	s.write(t, "taught/tools/a.yaml", "mcp__shop__*: {do: [{end: delete}]}\n")
-	var sides [2]func(*engine.Record) (string, []string)
+	var sides [2]func(*engine.Record) simulate.Missing
 	var by [2]*engine.By
 	for i, dir := range []string{"before", "taught"} {
 		side, _, err := side(t.Context(), s.App, dir, s.kept(t))
@@ -144,16 +165,16 @@ func TestLacksOfRows(t *testing.T) {
 	} {
 		rec := &engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: "Bash"}, By: c.by,
 			Action: &engine.Action{Commands: []engine.Command{{Name: c.program, Wrappers: c.wrappers}}}}
-		checkLacks(t, c.name, c.want, func() string { fact, _ := sides[1](rec); return fact })
+		checkLacks(t, c.name, c.want, func() string { return sides[1](rec).Fact })
 	}
 	for _, c := range []struct{ name, tool, target, want string }{
 		{"a tool that was taught", "mcp__shop__sell", "", "what the tool mcp__shop__sell does: its row has changed since the call was recorded"},
 		{"another tool", "mcp__mail__send", "", ""},
-		{"a path that was taught", "Read", "/home/kim/.shopcfg/token", "what kind of file ~/.shopcfg/token is: its name is in a different class…"},
+		{"a path that was taught", "Read", "/home/kim/.shopcfg/token", "what kind of file it is: its name is in a different class…"},
 		{"another path", "Read", "/home/kim/.ssh/id_rsa", ""},
 	} {
 		rec := &engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: c.tool, CWD: "/srv/shop"}, By: by[0], Action: &engine.Action{
 			Effects: []engine.Effect{{Kind: engine.EffectFileRead, Target: c.target, Short: strings.Replace(c.target, "/home/kim", "~", 1)}}}}
-		checkLacks(t, c.name, c.want, func() string { fact, _ := sides[1](rec); return fact })
+		checkLacks(t, c.name, c.want, func() string { return sides[1](rec).Fact })
 	}
 }

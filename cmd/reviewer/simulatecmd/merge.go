@@ -177,7 +177,7 @@ func merged(parts []impact.Document, sum summing) (impact.Document, []*simulate.
 		if err != nil {
 			return impact.Document{}, nil, err
 		}
-		sweep.Rows = append(sweep.Rows, simulate.SweepRow{Value: row.Value, Impact: m})
+		sweep.Rows = append(sweep.Rows, simulate.SweepRow{Value: row.Value, Name: row.Name, Impact: m})
 		sums = append(sums, m)
 	}
 	return impact.Document{Sweep: sweep}, sums, nil
@@ -195,10 +195,10 @@ func mergedRow(parts []impact.Document, sum summing, of func(impact.Document) *s
 	return sum(list)
 }
 
-func valuesOf(s *simulate.Sweep) []float64 {
-	var values []float64
+func valuesOf(s *simulate.Sweep) []simulate.SweepRow {
+	var values []simulate.SweepRow
 	for _, row := range s.Rows {
-		values = append(values, row.Value)
+		values = append(values, simulate.SweepRow{Value: row.Value, Name: row.Name})
 	}
 	return values
 }

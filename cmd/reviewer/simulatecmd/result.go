@@ -31,7 +31,9 @@ func writeImpacts(a *cli.App, s *simulation, sums []*simulate.Impact, speed stri
 func (s *simulation) swept(sums []*simulate.Impact) *simulate.Sweep {
 	sweep := &simulate.Sweep{V: simulate.ImpactVersion, Version: simulate.ImpactVersion, Key: s.key, Skipped: s.skipped}
 	for i, m := range sums {
-		sweep.Rows = append(sweep.Rows, simulate.SweepRow{Value: s.values[i], Impact: m})
+		row := s.rows[i]
+		row.Impact = m
+		sweep.Rows = append(sweep.Rows, row)
 	}
 	return sweep
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,18 +85,8 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 	tried := map[string]*bundles.Effective{s.candidate: r.candidate}
 	names := []string{s.candidate}
 	if s.key != "" {
-		names = nil
-		var possible []float64
-		for _, v := range s.values {
-			name := fmt.Sprintf("%s with %s = %v", cmp.Or(s.candidateName, s.candidate), s.key, v)
-			if tried[name], err = r.candidate.WithSetting(s.key, v); err != nil {
-				s.skipped = append(s.skipped, simulate.SkippedValue{Value: v, Why: s.mask(err.Error())})
-				continue
-			}
-			names, possible = append(names, name), append(possible, v)
-		}
-		if s.values = possible; len(possible) == 0 {
-			return cli.Usage("--sweep: %s", s.skipped[0].Why)
+		if names, err = s.tried(r.candidate, tried); err != nil {
+			return err
 		}
 	}
 	for _, name := range names {
@@ -115,6 +106,9 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 		}
 		r.comparison.Candidates = append(r.comparison.Candidates, side)
 	}
+	if err := checkRules(s.rules, &r.comparison.Baseline.Named, &r.comparison.Candidates[0].Named); err != nil {
+		return err
+	}
 	r.comparison.Baseline.Named.Name = s.mask(cmp.Or(s.baselineName, s.baseline))
 	for _, side := range append([]simulate.Side{r.comparison.Baseline}, r.comparison.Candidates...) {
 		if side.Policy != nil {
@@ -123,6 +117,34 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 	}
 	r.sums = r.comparison.Empty()
 	return nil
+}
+
+// tried adds a candidate for each combination of values that the settings can have, and returns their names.
+func (s *simulation) tried(candidate *bundles.Effective, tried map[string]*bundles.Effective) (names []string, err error) {
+	for i, values := range s.tries {
+		row, text := simulate.SweepRow{Value: float64(i + 1)}, make([]string, len(values))
+		for j, v := range values {
+			text[j] = v.String()
+		}
+		all := strings.Join(text, ", ")
+		if number, ok := values[0].Value.(float64); ok && len(values) == 1 {
+			row.Value = number
+		} else {
+			row.Name = s.mask(all)
+		}
+		e, err := candidate.WithSettings(values...)
+		if err != nil {
+			s.skipped = append(s.skipped, simulate.SkippedValue{Value: row.Value, Name: row.Name, Why: s.mask(err.Error())})
+			continue
+		}
+		name := fmt.Sprintf("%s with %s", cmp.Or(s.candidateName, s.candidate), all)
+		tried[name], names = e, append(names, name)
+		s.rows = append(s.rows, row)
+	}
+	if len(names) == 0 {
+		return nil, cli.Usage("--sweep: %s", s.skipped[0].Why)
+	}
+	return names, nil
 }
 
 // take selects this run's part of the sessions, in the best order for reading: those

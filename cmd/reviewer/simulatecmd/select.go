@@ -96,6 +96,23 @@ func (p selection) has(name string) bool {
 	return int(binary.BigEndian.Uint64(digest[8:16])%uint64(p.shard.Of)) == p.shard.Index-1
 }
 
+// checkRules refuses the id of a rule that no policy has. What fired when decisions were recorded is unknown.
+func checkRules(ids []string, policies ...*simulate.Named) error {
+	var known []string
+	for _, p := range policies {
+		if p.Recorded {
+			return nil
+		}
+		known = slices.Concat(known, p.Rules, p.Patterns)
+	}
+	for _, id := range ids {
+		if !slices.Contains(known, id) {
+			return cli.WithNear(cli.Usage("--rule %s: neither policy has a rule or pattern with this id that can fire", id), id, known)
+		}
+	}
+	return nil
+}
+
 // checkTools refuses a name that looks like a misspelt name of a known tool. Others
 // are accepted: every server has tools of its own.
 func checkTools(names []string, rows engine.Rows) error {

@@ -94,3 +94,16 @@ func TestCheckTools(t *testing.T) {
 		t.Error("a tool without a name is accepted")
 	}
 }
+
+func TestCheckRules(t *testing.T) {
+	old, now := &simulate.Named{Rules: []string{"disk_write"}}, &simulate.Named{Patterns: []string{"loop"}}
+	if err := checkRules([]string{"disk_write", "loop"}, old, now); err != nil {
+		t.Error(err)
+	}
+	if err := checkRules([]string{"disk_writes"}, old, now); err == nil {
+		t.Error("a rule that no policy has is accepted")
+	}
+	if err := checkRules([]string{"older"}, &simulate.Named{Recorded: true}, now); err != nil {
+		t.Errorf("what was recorded may name other rules: %v", err)
+	}
+}

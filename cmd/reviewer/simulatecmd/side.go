@@ -66,8 +66,9 @@ func sideOf(ctx context.Context, name string, e *bundles.Effective, kept *active
 	if err != nil {
 		return simulate.Side{}, fmt.Errorf("policy %s: %w", name, err)
 	}
-	return simulate.Side{Named: sideNamed(name, e), Policy: p, MissingFact: newLack(e, p, kept).of, TimeDependent: e.TimeDependent(),
-		Unattended: e.Settings.UnattendedModes}, nil
+	missing := newLack(e, p, kept)
+	return simulate.Side{Named: sideNamed(name, e), Policy: p, MissingFact: missing.of, Readers: missing.readers,
+		TimeDependent: e.TimeDependent(), Unattended: e.Settings.UnattendedModes}, nil
 }
 
 // sideNamed lists the rules and patterns of a policy that can fire. Those that settings

@@ -37,7 +37,7 @@ type simulation struct {
 	out                 term.Outputs
 	baseline, candidate string
 	candidateFlag       string // that names the candidate, for errors
-	sweep               string
+	sweeps              []string
 	grants              string                 // permission mode for --grants; empty: it was not asked for
 	clientSettings      string                 // with grants: file of the agent's settings
 	given               func(flag string) bool // it is on the command line
@@ -59,11 +59,12 @@ type simulation struct {
 	cluster cluster // where the comparison runs
 	inputs  inputs  // where the sessions are
 
-	args      []string // what to read; never empty once it was read
-	own       bool     // the machine's own log, since nothing was named
-	key       string   // of the setting that is swept
-	values    []float64
-	skipped   []simulate.SkippedValue // values of the sweep that the setting cannot have
+	args      []string          // what to read; never empty once it was read
+	own       bool              // the machine's own log, since nothing was named
+	key       string            // of the settings that are swept
+	tries     [][]bundles.Value // the combinations of their values
+	rows      []simulate.SweepRow
+	skipped   []simulate.SkippedValue // values of the sweep that the settings cannot have
 	budgets   []simulate.Budget
 	portion   selection
 	selection simulate.Selection
@@ -113,7 +114,8 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	cli.PolicyVar(f, &s.baseline, "baseline", active.RefRecorded,
 		"`REF` of the policy to compare with (for a sweep: the candidate, unchanged)")
 	cli.PolicyVar(f, &s.candidate, "candidate", active.RefActive, "`REF` of the policy to try")
-	f.StringVar(&s.sweep, "sweep", "", "try the candidate with each value of a numeric setting: `KEY=FROM:TO:STEP`")
+	f.StringArrayVar(&s.sweeps, "sweep", nil, "try the candidate with each value of a setting: `KEY=FROM:TO:STEP`, or KEY=VALUE|VALUE; "+
+		"may be repeated: each combination")
 	f.StringVar(&s.grants, "grants", "", "instead of comparing, report how many of the agent's own questions the candidate would grant "+
 		"(grant: proven); `MODE`: assume this permission mode for all calls, or recorded")
 	f.Lookup("grants").NoOptDefVal = recordedModes
@@ -227,13 +229,12 @@ func (s *simulation) read(a *cli.App, args []string, now time.Time) error {
 	if err := errors.Join(s.readBudgets(), s.cluster.check(s, args)); err != nil {
 		return err
 	}
-	if s.sweep != "" {
-		var err error
+	if len(s.sweeps) > 0 {
 		if !s.given("baseline") { // recorded decisions are not a useful baseline for a sweep
 			s.baseline = s.candidate
 		}
-		if s.key, s.values, err = bundles.ParseSweep(s.sweep); err != nil {
-			return cli.Usage("--sweep %w", err)
+		if err := s.readSweeps(); err != nil {
+			return err
 		}
 	}
 	if s.args = args; s.manifest != "" {
@@ -245,6 +246,26 @@ func (s *simulation) read(a *cli.App, args []string, now time.Time) error {
 	home, err := a.StateHome()
 	s.args, s.own = []string{home}, true
 	return err
+}
+
+// readSweeps reads the settings that are swept, and their values.
+func (s *simulation) readSweeps() error {
+	var lists [][]bundles.Value
+	var keys []string
+	for _, text := range s.sweeps {
+		values, err := bundles.ParseValues(text)
+		if err != nil {
+			return cli.Usage("--sweep %w", err)
+		}
+		if slices.Contains(keys, values[0].Key) {
+			return cli.Usage("--sweep %s: the setting is swept twice", values[0].Key)
+		}
+		lists, keys = append(lists, values), append(keys, values[0].Key)
+	}
+	if s.key, s.tries = strings.Join(keys, ", "), bundles.Combinations(lists); s.tries == nil {
+		return cli.Usage("--sweep: the settings have more than %d combinations of values", bundles.MaxSweep)
+	}
+	return nil
 }
 
 func (s *simulation) readBudgets() error {
@@ -267,12 +288,12 @@ func (s *simulation) together() error {
 		return cli.Usage("--client-settings is only for --grants")
 	case s.candidate == active.RefRecorded:
 		return cli.Usage("--candidate recorded: a candidate must be a policy; only the baseline can be recorded (--baseline recorded)")
-	case s.sweep != "" && len(s.failOn) > 0:
+	case len(s.sweeps) > 0 && len(s.failOn) > 0:
 		return cli.Usage("--sweep and --fail-on: a budget applies to a single candidate; put the chosen value into its settings, and run again")
-	case s.sweep != "" && slices.ContainsFunc(s.out.List, func(o term.Output) bool { return o.Format == "sarif" }):
+	case len(s.sweeps) > 0 && slices.ContainsFunc(s.out.List, func(o term.Output) bool { return o.Format == "sarif" }):
 		return cli.Usage("sarif lists the effects of one policy change, but a sweep has many; " +
 			"use -f json, -f github or -f html, or simulate one value")
-	case s.sweep != "" && s.saveCases != "":
+	case len(s.sweeps) > 0 && s.saveCases != "":
 		return cli.Usage("--sweep and --save-cases: cases need a single candidate; put the chosen value into its settings, and run again")
 	}
 	return nil
