@@ -2,6 +2,7 @@ package cel
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // maxArguments is the number of words that has and sub take.
@@ -50,7 +52,75 @@ func factFunctions(e *cel.Env) (*cel.Env, error) {
 	pair := []*cel.Type{cel.StringType, cel.ListType(cel.StringType)}
 	folders := cel.Overload("under_string_list", pair, cel.BoolType, cel.BinaryBinding(underAny))
 	scan := cost.StringScan(cost.Sum(cost.Length(cost.Arg(0)), cost.Const(maxItems)))
-	return declare(e, "under", folders, "under_string_list", scan)
+	if e, err = declare(e, "under", folders, "under_string_list", scan); err != nil {
+		return nil, err
+	}
+	one := cel.Overload("under_effect_string", []*cel.Type{effect, cel.StringType}, cel.BoolType, cel.BinaryBinding(effectUnder))
+	if e, err = declare(e, "under", one, "under_effect_string", fixed); err != nil {
+		return nil, err
+	}
+	several := cel.Overload("under_effect_list", []*cel.Type{effect, cel.ListType(cel.StringType)}, cel.BoolType, cel.BinaryBinding(effectUnder))
+	return declare(e, "under", several, "under_effect_list", cost.Const(maxItems*cost.CallCost))
+}
+
+// effectUnder is under for an effect: it may be on the path, on one of several, or on something below.
+func effectUnder(a, b ref.Val) ref.Val {
+	e, isEffect := effectOf(a)
+	if !isEffect {
+		return types.MaybeNoSuchOverloadErr(a)
+	}
+	switch dirs := b.(type) {
+	case types.String:
+		return types.Bool(concerns(e, string(dirs)))
+	case traits.Lister:
+		for it := dirs.Iterator(); it.HasNext() == types.True; {
+			if dir, ok := it.Next().(types.String); ok && concerns(e, string(dir)) {
+				return types.True
+			}
+		}
+		return types.False
+	}
+	return types.MaybeNoSuchOverloadErr(b)
+}
+
+// concerns reports whether an effect may be on a path or on something below it: also if it is on a folder above with
+// everything in it, and if its target is a pattern, or only the beginning of it is known, and the fixed parts fit.
+func concerns(e engine.Effect, dir string) bool {
+	if dir == "" {
+		return false
+	}
+	below := func(p, dir string) bool { yes, _ := under(p, dir); return yes } // it returns no error
+	if below(e.Short, dir) || below(e.Target, dir) {
+		return true
+	}
+	dir = path.Clean(dir)
+	if !path.IsAbs(dir) && !strings.HasPrefix(dir, "~") && dir != "." {
+		dir = "./" + dir // as in Short
+	}
+	switch e.Certainty {
+	case engine.CertaintyPrefix:
+		fixed := strings.TrimSuffix(e.Short, "?")
+		return fixed != "" && strings.HasPrefix(dir+"/", fixed)
+	case engine.CertaintyGlob:
+		pattern, parts := strings.Split(e.Short, "/"), strings.Split(dir, "/")
+		if slices.Contains(pattern, "**") {
+			pattern = pattern[:slices.Index(pattern, "**")]
+			return wildcard.Path(pattern, parts[:min(len(pattern), len(parts))])
+		}
+		n := min(len(pattern), len(parts))
+		return (e.Recursive || n == len(parts)) && wildcard.Path(pattern[:n], parts[:n])
+	}
+	return e.Recursive && (below(dir, e.Short) || below(dir, e.Target))
+}
+
+func effectOf(v ref.Val) (engine.Effect, bool) {
+	switch e := v.Value().(type) {
+	case engine.Effect:
+		return e, true
+	case *engine.Effect:
+		return *e, true
+	}
+	return engine.Effect{}, false
 }
 
 // ofCommand calls a function of a command with words.
@@ -116,10 +186,7 @@ func verb(values ...ref.Val) ref.Val {
 
 // reads reports whether an effect shows what is in a file, not only its name, size or date.
 func reads(v ref.Val) ref.Val {
-	switch e := v.Value().(type) {
-	case engine.Effect:
-		return types.Bool(e.Kind == engine.EffectFileRead && e.Verb != engine.VerbList)
-	case *engine.Effect:
+	if e, ok := effectOf(v); ok {
 		return types.Bool(e.Kind == engine.EffectFileRead && e.Verb != engine.VerbList)
 	}
 	return types.MaybeNoSuchOverloadErr(v)

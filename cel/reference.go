@@ -21,8 +21,10 @@ func Reference() []Function {
 
 func ourFunctions() []Function {
 	return []Function{
-		{"under", "under(path, dir) bool, under(path, list) bool", "The path is dir or under it, as spelled; with a list, one of those.",
-			`under("./src/cart.go", "./src") && under("./src/cart.go", ["./docs", "./src"])`},
+		{"under", "under(path, dir) bool, under(path, list) bool, under(effect, …) bool", "The path is dir or under it, as spelled; with a list, " +
+			"one of those. An effect may be on dir or on something under it: also if it is on a folder above with everything in it, or if its " +
+			"target is a pattern, or only the beginning of it is known, and the fixed parts fit.",
+			`under("./src/cart.go", ["./docs", "./src"]) && !action.effects.exists(e, under(e, "./src"))`},
 		{"glob", "glob(path, pattern) bool", "The whole path matches; * and ? stop at a slash, ** as a whole segment does not.",
 			`glob("/srv/shop/.env", "**/.env*")`},
 		{"domain", "domain(host, name) bool", "The host is name or a subdomain of it; case and port are ignored.",

@@ -74,11 +74,12 @@ func assemble(r *toolReader, res *place.Resolver) *engine.Action {
 // maxRemotes limits the remotes that a record keeps for a call.
 const maxRemotes = 8
 
-// maxPossible limits the possible effects that a record keeps.
+// maxPossible limits the possible effects and commands that a record keeps.
 const maxPossible = 8
 
-// possible adds the effects of commands that are arguments of unknown programs.
+// possible adds the commands that are arguments of unknown programs, and their effects.
 func possible(a *engine.Action, r *toolReader, res *place.Resolver) {
+	a.PossibleCommands = r.script.PossibleRuns[:min(len(r.script.PossibleRuns), maxPossible)]
 	if len(r.script.Possible) == 0 && len(r.script.PossibleSignals) == 0 {
 		return
 	}

@@ -49,7 +49,7 @@ import (
 
 // Version is raised manually when the facts of some event change, so that replays can
 // distinguish the facts of different classifiers.
-const Version = 22
+const Version = 23
 
 // Classifier derives facts from events. The same event in the same world has the same
 // facts. It has no state and is safe for concurrent use.
@@ -356,11 +356,8 @@ func argumentText(args map[string]any, name string) string {
 
 func maskAction(a *engine.Action, m *mask.Masker) {
 	a.Name, a.Resource, a.ToolVerb = m.Text(a.Name), m.Text(a.Resource), m.Text(a.ToolVerb)
-	for i := range a.Commands {
-		c := &a.Commands[i]
-		c.Name, c.Sub, c.Flags, c.Operands = m.Text(c.Name), m.Texts(c.Sub), m.Texts(c.Flags), m.Texts(c.Operands)
-		c.Options = m.Texts(c.Options)
-	}
+	maskCommands(a.Commands, m)
+	maskCommands(a.PossibleCommands, m)
 	a.Paths, a.Loads = m.Texts(a.Paths), m.Texts(a.Loads)
 	folded := m.Folded()
 	for i, h := range a.Hosts {
@@ -385,6 +382,14 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 	}
 	for i := range a.Opaque {
 		a.Opaque[i].Where = m.Text(a.Opaque[i].Where)
+	}
+}
+
+func maskCommands(list []engine.Command, m *mask.Masker) {
+	for i := range list {
+		c := &list[i]
+		c.Name, c.Sub, c.Flags, c.Operands = m.Text(c.Name), m.Texts(c.Sub), m.Texts(c.Flags), m.Texts(c.Operands)
+		c.Options = m.Texts(c.Options)
 	}
 }
 

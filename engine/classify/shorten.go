@@ -344,6 +344,7 @@ func (c *cutter) action(a *engine.Action) {
 	c.join(a)
 	dropped := c.commands(a)
 	dropped = c.effects(a) || dropped
+	a.PossibleCommands = c.possible(a.PossibleCommands)
 	a.Paths = c.strings("action.paths", a.Paths, c.m.list)
 	a.Hosts = c.strings("action.hosts", a.Hosts, c.m.list)
 	a.Contents = c.contents(a.Contents)

@@ -164,6 +164,19 @@ func (c *cutter) command(cmd engine.Command) engine.Command {
 	return cmd
 }
 
+// possible keeps as many of the commands that an unknown program may run as of the commands of the call.
+func (c *cutter) possible(list []engine.Command) []engine.Command {
+	n := min(len(list), c.m.commands)
+	if n < len(list) {
+		c.note("action.possible_commands", len(list), "")
+	}
+	var kept []engine.Command
+	for _, cmd := range list[:n] {
+		kept = append(kept, c.command(cmd))
+	}
+	return kept
+}
+
 // join reduces the number of commands and effects without losing one: commands that differ
 // only in their operands become one. Effects that are the same for several files of a
 // directory become one effect on a pattern, which says more than a truncated list: first equal

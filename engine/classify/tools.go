@@ -280,6 +280,7 @@ func (r *toolReader) run(s abstract.Script) {
 		r.script.Terminals, r.in.Terminals = s.Terminals, s.Terminals
 	}
 	r.script.Possible = append(r.script.Possible, s.Possible...)
+	r.script.PossibleRuns = append(r.script.PossibleRuns, s.PossibleRuns...)
 	if r.script.PossibleSignals == nil {
 		r.script.PossibleSignals = map[engine.Signal]bool{}
 	}

@@ -80,6 +80,7 @@ type Script struct {
 	Guarded         []RawEffect            // effects that count only for what guards the session
 	Possible        []RawEffect            // of commands in the arguments of unknown programs
 	PossibleSignals map[engine.Signal]bool // signals of these commands
+	PossibleRuns    []engine.Command       // these commands
 	Written         []Text                 // texts that it writes into files, as far as they are known
 	Modules         []string               // names of modules that code in it imports
 	Inputs          []string               // files whose text reaches an interpreter through a pipe, as its code

@@ -48,6 +48,11 @@ func (s *Machine) keepPossible(found Notes) {
 			s.Out.Possible = append(s.Out.Possible, e)
 		}
 	}
+	for _, c := range found.Out.Commands {
+		if len(s.Out.PossibleRuns) < maxPossible {
+			s.Out.PossibleRuns = append(s.Out.PossibleRuns, c)
+		}
+	}
 	if len(found.Out.Signals) > 0 && s.Out.PossibleSignals == nil {
 		s.Out.PossibleSignals = map[engine.Signal]bool{}
 	}
