@@ -435,6 +435,10 @@ func notManifest(content []byte, err error) error {
 	}
 	var typed *json.UnmarshalTypeError
 	if errors.As(err, &typed) {
+		if typed.Field == "" {
+			at.line, at.col = 1, 1
+			return at.wrong("expected an object such as {\"roots\": [\"policies/organisation\"]}, got %s", typed.Value)
+		}
 		b := Bundle{Files: map[string][]byte{manifestFile: content}}
 		at.line, at.col = b.ManifestPlace(typed.Field[strings.LastIndexByte(typed.Field, '.')+1:])
 		return at.wrong("%s: expected %s, got %s", typed.Field, jsonKind(typed.Type), typed.Value)
@@ -450,10 +454,18 @@ func notManifest(content []byte, err error) error {
 			return at.wrong("unknown key %q; it belongs under metadata, as in \"metadata\": {%q: …}", key, key)
 		}
 		var known []string
-		for _, f := range engine.JSONFields(reflect.TypeFor[Manifest]()) {
-			known = append(known, f.Name)
+		for _, t := range []reflect.Type{reflect.TypeFor[Manifest](), reflect.TypeFor[ManifestMetadata]()} {
+			for _, f := range engine.JSONFields(t) {
+				known = append(known, f.Name)
+			}
 		}
 		return at.wrong("unknown key %s", engine.Suggest(key, known))
+	}
+	if twice, found := strings.CutPrefix(err.Error(), `duplicate key "`); found {
+		key := strings.TrimSuffix(twice, `"`)
+		if i := bytes.LastIndex(content, []byte(`"`+key+`"`)); i >= 0 {
+			at.line, at.col = bytes.Count(content[:i], []byte("\n"))+1, i-bytes.LastIndexByte(content[:i], '\n')
+		}
 	}
 	return at.wrong("%w", err)
 }

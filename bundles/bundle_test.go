@@ -158,7 +158,7 @@ func TestLoadErrors(t *testing.T) {
 		"newer engine":          {User, []string{".manifest", `{"metadata": {"requires": {"engine": 99}}}`}, []string{"requires engine 99", "update reviewer"}},
 		"unknown need":          {User, []string{".manifest", `{"metadata": {"requires": {"magic": 1}}}`}, []string{"requires magic 1"}},
 		"manifest misspelt":     {User, []string{".manifest", `{"root": []}`}, []string{".manifest:", `"root"`}},
-		"manifest twice":        {User, []string{".manifest", `{"roots": ["policies/project"], "roots": ["policies/user"]}`}, []string{`.manifest: duplicate key "roots"`}},
+		"manifest twice":        {User, []string{".manifest", `{"roots": ["policies/project"], "roots": ["policies/user"]}`}, []string{`.manifest:1: duplicate key "roots"`}},
 		"manifest and more":     {User, []string{".manifest", `{} {"roots": ["policies/project"]}`}, []string{".manifest:"}},
 		"manifest no JSON":      {User, []string{".manifest", `{`}, []string{".manifest:"}},
 		"too large":             {User, []string{"a.rego", strings.Repeat("#", maxFile+1)}, []string{"a.rego is larger than 1048576 bytes; split it"}},

@@ -263,9 +263,9 @@ func LayerOf(fsys fs.FS) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read .manifest: %w", err)
 	}
-	var m Manifest
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return "", notManifest(raw, err)
+	m, err := decodeManifest(raw)
+	if err != nil {
+		return "", err
 	}
 	for _, layer := range Layers() {
 		b := Bundle{Layer: layer}
@@ -273,8 +273,9 @@ func LayerOf(fsys fs.FS) (string, error) {
 			return layer, nil
 		}
 	}
-	return "",
-		inFile(manifestFile).as("manifest.root").wrong("roots are %q; expected one of "+
-			"reviewer, policies/organisation, policies/user, policies/project",
-			m.Roots)
+	at := (&Bundle{Files: map[string][]byte{manifestFile: raw}}).manifestSpot("roots").as("manifest.root")
+	if m.Roots == nil {
+		return "", at.wrong(`roots are missing; add "roots": ["policies/organisation"], or another of reviewer, policies/user, policies/project`)
+	}
+	return "", at.wrong("roots are %q; expected one of reviewer, policies/organisation, policies/user, policies/project", m.Roots)
 }
