@@ -226,7 +226,7 @@ func (e *Effective) join(merged map[string]any) error {
 				continue
 			}
 			owner[r.ID] = l.Layer
-			catalogue[r.ID] = r.row()
+			catalogue[r.ID] = l.row(r)
 		}
 		at[CatalogueKey] = catalogue
 		errs = append(errs, l.joinAccess(at, owner), l.joinDetectors(at, detectors))
@@ -297,6 +297,28 @@ func (b *Bundle) OwnData() map[string]any {
 		}
 	}
 	return map[string]any{}
+}
+
+// row is the row of one of the layer's rules that policy sees.
+func (b *Bundle) row(r Rule) map[string]any {
+	row := r.row()
+	if slices.Contains(b.disabled(), r.ID) {
+		row["disabled"] = true
+	}
+	return row
+}
+
+// disabled lists the rules that the settings of a layer above the base disable.
+func (b *Bundle) disabled() []string {
+	rules, _ := b.Settings["rules"].(map[string]any)
+	list, _ := rules["disabled"].([]any)
+	var ids []string
+	for _, item := range list {
+		if id, ok := item.(string); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // row is the form of a rule that policy sees, as JSON would be decoded: everything but its

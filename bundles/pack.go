@@ -198,7 +198,7 @@ func (b *Bundle) derived() (map[string][]byte, error) {
 func (b *Bundle) rows() (map[string]any, error) {
 	catalogue, data := map[string]any{}, map[string]any{}
 	for _, r := range b.Rules {
-		catalogue[r.ID] = r.row()
+		catalogue[r.ID] = b.row(r)
 	}
 	data[CatalogueKey] = catalogue
 	return data, errors.Join(b.joinAccess(data, map[string]string{}), b.joinDetectors(data, map[string]string{}))

@@ -128,7 +128,7 @@ func (e *Effective) IneffectiveSettings() []*engine.Problem {
 	if err != nil {
 		return nil // settings that cannot be read are an error of their own
 	}
-	var all []*engine.Problem
+	all := e.disabledElsewhere()
 	for _, l := range e.Layers {
 		if l.Layer != Project {
 			continue
@@ -142,6 +142,31 @@ func (e *Effective) IneffectiveSettings() []*engine.Problem {
 				File: Project + "/" + at.file, Line: at.line, Col: at.col, Warning: true, Code: "setting.no_effect",
 				Message: fmt.Sprintf("%s has no effect: a project may only tighten%s", s.Key, instead(s.Now)),
 			})
+		}
+	}
+	return all
+}
+
+// disabledElsewhere warns about rules of another layer above the base, which only that layer can disable.
+func (e *Effective) disabledElsewhere() (all []*engine.Problem) {
+	owner := map[string]string{}
+	for _, l := range e.Layers {
+		for _, r := range l.Rules {
+			if l.Layer != Base && !r.Pattern() {
+				owner[r.ID] = l.Layer
+			}
+		}
+	}
+	for _, l := range e.Layers {
+		for i, id := range l.disabled() {
+			if other := owner[id]; other != "" && other != l.Layer {
+				at := l.where(fmt.Sprintf("rules.disabled.%d", i))
+				all = append(all, &engine.Problem{
+					File: l.Layer + "/" + at.file, Line: at.line, Col: at.col, Warning: true, Code: "setting.no_effect",
+					Message: fmt.Sprintf("rules.disabled has no effect on %s: only the %s layer, whose rule it is, can disable it; "+
+						"if the rule is overridable, make an exception", id, other),
+				})
+			}
 		}
 	}
 	return all

@@ -152,3 +152,42 @@ func nested(path string) string {
 	keys := strings.Split(path, ".")
 	return "{" + strings.Join(keys, ": {") + ": 1" + strings.Repeat("}", len(keys))
 }
+
+// The settings of a layer disable its own rules. A rule of another layer stays, which is said.
+func TestDisabledByItsLayer(t *testing.T) {
+	rule := []byte("id: acme.deploy\ntitle: Deploys\ndecision: ask\nseverity: high\nmessage: This deploys.\nmatch: {commands: [deploy]}\n")
+	off := []byte("rules: {disabled: [acme.deploy]}\n")
+	for name, test := range map[string]struct {
+		organisation, user map[string][]byte
+		disabled           any
+		warned             int
+	}{
+		"its own layer": {map[string][]byte{"rules/acme.yaml": rule, "settings.yaml": off}, nil, true, 0},
+		"another layer": {map[string][]byte{"rules/acme.yaml": rule}, map[string][]byte{"settings.yaml": off}, nil, 1},
+		"nobody":        {map[string][]byte{"rules/acme.yaml": rule}, nil, nil, 0},
+	} {
+		layers := []*Bundle{shippedBundle(t)}
+		for _, l := range []struct {
+			name  string
+			files map[string][]byte
+		}{{Organisation, test.organisation}, {User, test.user}} {
+			b, err := FromFiles(l.files, l.name)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			layers = append(layers, b)
+		}
+		e, err := Assemble(layers...)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		policies := e.Data["policies"].(map[string]any)
+		row := policies[Organisation].(map[string]any)[CatalogueKey].(map[string]any)["acme.deploy"].(map[string]any)
+		if row["disabled"] != test.disabled {
+			t.Errorf("%s: disabled is %v", name, row["disabled"])
+		}
+		if found := e.IneffectiveSettings(); len(found) != test.warned {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
+}

@@ -218,10 +218,15 @@ func (c *checker) exceptionKeys(o ast.Object) {
 			c.wrong(at, "rego.word", "an exception has no %q", word).ExpectOneOf(word, known).Found = ""
 		}
 	}
-	if text, at := stringOf(o.Get(ast.InternedTerm("expires_at"))); at != nil && text != "" {
-		if _, err := engine.Moment(text); err != nil {
-			c.wrong(at, "row.date", "expires_at: %v; an exception whose end cannot be read has ended", err)
-		}
+	end := o.Get(ast.InternedTerm("expires_at"))
+	if end == nil || !ast.IsConstant(end.Value) {
+		return
+	}
+	if text, isText := end.Value.(ast.String); !isText {
+		c.wrong(end.Location, "row.date", "expires_at: expected a date in quotes such as \"2027-01-31\", got %s; an exception whose end cannot be "+
+			"read has ended", end)
+	} else if _, err := engine.Moment(string(text)); err != nil {
+		c.wrong(end.Location, "row.date", "expires_at: %v; an exception whose end cannot be read has ended", err)
 	}
 }
 

@@ -47,5 +47,10 @@ func FirstKept(homes []string, digest string) (*bundles.Effective, error) {
 		}
 		first = cmp.Or(first, err)
 	}
+	if base, err := bundles.Default(); err == nil {
+		if e, err := bundles.Assemble(base); err == nil && e.Digest == digest {
+			return e, nil
+		}
+	}
 	return nil, first
 }

@@ -41,11 +41,19 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: %s is recorded as %s but recomputed as %s", d.ID, d.Field, d.Recorded, d.Computed)
 }
 
-// Err returns an error unless every comparable decision reproduced.
+// Divergence is an error if a decision or a state was recomputed and differs.
+func (r Report) Divergence() error {
+	if r.First == nil {
+		return nil
+	}
+	return fmt.Errorf("%d of %s or states differ, first %s", r.Different, engine.Counted(r.Decisions, "decision", "decisions"), r.First)
+}
+
+// Err returns an error unless every decision reproduced that this version of reviewer can compare.
 func (r Report) Err() error {
 	switch {
 	case r.First != nil:
-		return fmt.Errorf("%d of %s or states differ, first %s", r.Different, engine.Counted(r.Decisions, "decision", "decisions"), r.First)
+		return r.Divergence()
 	case len(r.Missing) > 0:
 		digests := slices.Sorted(maps.Keys(r.Missing))
 		return fmt.Errorf("policies that decided then are not available: %d, such as %s: %s", len(digests), digests[0], r.Why[digests[0]])

@@ -168,6 +168,9 @@ _excepted(row) if {
 	_current(e)
 }
 
+# The settings of its own layer disable it.
+_excepted(row) if row.disabled
+
 # A rule ends at its moment.
 _excepted(row) if row.expires <= input.time.ms
 

@@ -79,6 +79,15 @@ test_disabled if {
 	_ids(got) == ["says_block", "says_always"]
 }
 
+# A layer's settings disable its own rules, but for those that always apply.
+test_disabled_by_its_layer if {
+	row := object.union(_row("ours", "block", "high"), {"disabled": true})
+	got := fired.rules with input as given.call({"findings": ["ours", "firm"]})
+		with data.reviewer.catalog as {}
+		with data.policies as {"organisation": {"catalog": {"ours": row, "firm": object.union(row, {"id": "firm", "always": true})}}}
+	_ids(got) == ["firm"]
+}
+
 # Rules that always apply do so even if the policy is disabled.
 test_switched_off if {
 	got := fired.rules with input as given.call({"findings": ["says_ask", "ours"]})

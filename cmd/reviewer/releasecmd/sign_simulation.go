@@ -36,8 +36,8 @@ func simulationOf(file, policy string) (*signing.Simulation, error) {
 	case m.Sources.Failed > 0:
 		return nil, fmt.Errorf("%s could not be read; leave them out, or fix them", engine.Counted(m.Sources.Failed, "file", "files"))
 	}
-	if m.Fidelity != nil && m.Fidelity.Err() != nil {
-		return nil, fmt.Errorf("recorded decisions did not reproduce: %w", m.Fidelity.Err())
+	if m.Fidelity != nil && m.Fidelity.Divergence() != nil {
+		return nil, fmt.Errorf("recorded decisions did not reproduce: %w", m.Fidelity.Divergence())
 	}
 	s := countAll(m)
 	s.Baseline, s.Report = orRecorded(m.Baseline), signing.SHA256(raw)

@@ -113,7 +113,7 @@ func unclear(m *simulate.Impact) string {
 // unfaithful describes which logs were tampered with or do not reproduce.
 func unfaithful(m *simulate.Impact) (list []error) {
 	if m.Fidelity != nil {
-		if err := m.Fidelity.Err(); err != nil {
+		if err := m.Fidelity.Divergence(); err != nil {
 			list = append(list, fmt.Errorf("recorded decisions do not reproduce: %w (run `reviewer audit replay` for details)", err))
 		}
 	}

@@ -54,11 +54,11 @@ func prepare(ctx context.Context, a *cli.App, s *simulation, p *term.Progress) (
 	if err != nil {
 		return nil, err
 	}
-	if !s.noFidelity {
-		r.comparison.Policies = policiesByDigest(ctx, kept.Homes, &r.sharing)
-	}
 	if err := addSides(ctx, a, s, r, kept); err != nil {
 		return nil, err
+	}
+	if !s.noFidelity {
+		r.comparison.Policies = policiesByDigest(ctx, kept.Homes, &r.sharing, append([]simulate.Side{r.comparison.Baseline}, r.comparison.Candidates...))
 	}
 	r.comparison.Rows = r.comparison.Candidates[0].Policy.Rows
 	set, err := findSources(ctx, a, s, r.comparison.Rows, p)
@@ -324,11 +324,16 @@ func (r *comparing) open(ctx context.Context, session string) (simulate.Recorded
 	return simulate.RecordedSession{}, fmt.Errorf("session %s no longer exists", session)
 }
 
-// policiesByDigest finds the policies that have decided by their digests: in state
-// directories, each compiled once. Several goroutines may ask at once.
-func policiesByDigest(ctx context.Context, homes []string, s *wiring.Sharing) func(digest string) (*review.Policy, error) {
+// policiesByDigest finds the policies that have decided by their digests: among those that are compared, the built-in
+// one, and in state directories, each compiled once. Several goroutines may ask at once.
+func policiesByDigest(ctx context.Context, homes []string, s *wiring.Sharing, compared []simulate.Side) func(digest string) (*review.Policy, error) {
 	var mu sync.Mutex
 	compiled := map[string]*review.Policy{}
+	for _, side := range compared {
+		if side.Policy != nil {
+			compiled[side.Named.Digest] = side.Policy
+		}
+	}
 	return func(digest string) (*review.Policy, error) {
 		mu.Lock()
 		defer mu.Unlock()
