@@ -216,6 +216,67 @@ func (b *Bundle) manifestSpot(key string) position {
 	return at
 }
 
+func decodeManifest(content []byte) (Manifest, error) {
+	var m Manifest
+	if _, err := engine.Canonical(content); err != nil {
+		return m, notManifest(content, err)
+	}
+	d := json.NewDecoder(bytes.NewReader(content))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&m); err != nil {
+		return m, notManifest(content, err)
+	}
+	return m, nil
+}
+
+// notManifest reports where a manifest is not JSON.
+func notManifest(content []byte, err error) error {
+	at := inFile(manifestFile).as("manifest.syntax")
+	var e *json.SyntaxError
+	if errors.As(err, &e) {
+		before := content[:min(max(0, int(e.Offset)-1), len(content))]
+		at.line, at.col = bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n')
+	}
+	if hint := jsonHint(content[min(len(content), max(0, int(offsetOf(err))-1)):]); hint != "" && offsetOf(err) > 0 {
+		return at.wrong("%s", hint)
+	}
+	var typed *json.UnmarshalTypeError
+	if errors.As(err, &typed) {
+		if typed.Field == "" {
+			at.line, at.col = 1, 1
+			return at.wrong("expected an object such as {\"roots\": [\"policies/organisation\"]}, got %s", typed.Value)
+		}
+		b := Bundle{Files: map[string][]byte{manifestFile: content}}
+		at.line, at.col = b.ManifestPlace(typed.Field[strings.LastIndexByte(typed.Field, '.')+1:])
+		return at.wrong("%s: expected %s, got %s", typed.Field, jsonKind(typed.Type), typed.Value)
+	}
+	if bytes.HasPrefix(content, []byte("\ufeff")) {
+		return at.wrong("starts with a byte order mark, which JSON does not allow; save it without")
+	}
+	if key, unknown := strings.CutPrefix(err.Error(), `json: unknown field "`); unknown {
+		b := Bundle{Files: map[string][]byte{manifestFile: content}}
+		key = strings.TrimSuffix(key, `"`)
+		at.line, at.col = b.ManifestPlace(key)
+		if slices.ContainsFunc(engine.JSONFields(reflect.TypeFor[ManifestMetadata]()), func(f engine.JSONField) bool { return f.Name == key }) {
+			return at.wrong("unknown key %q; it belongs under metadata, as in \"metadata\": {%q: …}", key, key)
+		}
+		var known []string
+		for _, t := range []reflect.Type{reflect.TypeFor[Manifest](), reflect.TypeFor[ManifestMetadata]()} {
+			for _, f := range engine.JSONFields(t) {
+				known = append(known, f.Name)
+			}
+		}
+		return at.wrong("unknown key %s", engine.Suggest(key, known))
+	}
+	if twice, found := strings.CutPrefix(err.Error(), `duplicate key "`); found {
+		key := strings.TrimSuffix(twice, `"`)
+		if i := bytes.LastIndex(content, []byte(`"`+key+`"`)); i >= 0 {
+			at.line, at.col = bytes.Count(content[:i], []byte("\n"))+1, i-bytes.LastIndexByte(content[:i], '\n')
+		}
+	}
+	return at.wrong("%w", err)
+}
+
 // jsonHint returns a hint for the commonest mistakes in JSON; empty for others.
 func jsonHint(rest []byte) string {
 	comma, closed := bytes.CutPrefix(rest, []byte(","))

@@ -59,7 +59,8 @@ func factFunctions(e *cel.Env) (*cel.Env, error) {
 	if e, err = declare(e, "under", one, "under_effect_string", fixed); err != nil {
 		return nil, err
 	}
-	several := cel.Overload("under_effect_list", []*cel.Type{effect, cel.ListType(cel.StringType)}, cel.BoolType, cel.BinaryBinding(effectUnder))
+	several := cel.Overload("under_effect_list", []*cel.Type{effect, cel.ListType(cel.StringType)}, cel.BoolType,
+		cel.BinaryBinding(effectUnder))
 	return declare(e, "under", several, "under_effect_list", cost.Const(maxItems*cost.CallCost))
 }
 

@@ -223,8 +223,8 @@ func (c *checker) exceptionKeys(o ast.Object) {
 		return
 	}
 	if text, isText := end.Value.(ast.String); !isText {
-		c.wrong(end.Location, "row.date", "expires_at: expected a date in quotes such as \"2027-01-31\", got %s; an exception whose end cannot be "+
-			"read has ended", end)
+		c.wrong(end.Location, "row.date", "expires_at: expected a date in quotes such as \"2027-01-31\", got %s; "+
+			"an exception whose end cannot be read has ended", end)
 	} else if _, err := engine.Moment(string(text)); err != nil {
 		c.wrong(end.Location, "row.date", "expires_at: %v; an exception whose end cannot be read has ended", err)
 	}

@@ -58,7 +58,8 @@ func prepare(ctx context.Context, a *cli.App, s *simulation, p *term.Progress) (
 		return nil, err
 	}
 	if !s.noFidelity {
-		r.comparison.Policies = policiesByDigest(ctx, kept.Homes, &r.sharing, append([]simulate.Side{r.comparison.Baseline}, r.comparison.Candidates...))
+		compared := append([]simulate.Side{r.comparison.Baseline}, r.comparison.Candidates...)
+		r.comparison.Policies = policiesByDigest(ctx, kept.Homes, &r.sharing, compared)
 	}
 	r.comparison.Rows = r.comparison.Candidates[0].Policy.Rows
 	set, err := findSources(ctx, a, s, r.comparison.Rows, p)
@@ -326,7 +327,8 @@ func (r *comparing) open(ctx context.Context, session string) (simulate.Recorded
 
 // policiesByDigest finds the policies that have decided by their digests: among those that are compared, the built-in
 // one, and in state directories, each compiled once. Several goroutines may ask at once.
-func policiesByDigest(ctx context.Context, homes []string, s *wiring.Sharing, compared []simulate.Side) func(digest string) (*review.Policy, error) {
+func policiesByDigest(ctx context.Context, homes []string, s *wiring.Sharing,
+	compared []simulate.Side) func(digest string) (*review.Policy, error) {
 	var mu sync.Mutex
 	compiled := map[string]*review.Policy{}
 	for _, side := range compared {

@@ -253,7 +253,7 @@ func (s *simulation) readSweeps() error {
 	var lists [][]bundles.Value
 	var keys []string
 	for _, text := range s.sweeps {
-		values, err := bundles.ParseValues(text)
+		values, err := parseValues(text)
 		if err != nil {
 			return cli.Usage("--sweep %w", err)
 		}
@@ -262,8 +262,8 @@ func (s *simulation) readSweeps() error {
 		}
 		lists, keys = append(lists, values), append(keys, values[0].Key)
 	}
-	if s.key, s.tries = strings.Join(keys, ", "), bundles.Combinations(lists); s.tries == nil {
-		return cli.Usage("--sweep: the settings have more than %d combinations of values", bundles.MaxSweep)
+	if s.key, s.tries = strings.Join(keys, ", "), combinations(lists); s.tries == nil {
+		return cli.Usage("--sweep: the settings have more than %d combinations of values", maxSweep)
 	}
 	return nil
 }
