@@ -87,11 +87,11 @@ func (f *missingUnder) read(r *engine.Record, workspace string) (a *engine.Actio
 	if r.Action == nil || f.reread == nil || why == "" && (r.Phase != engine.PhasePre || !f.all && !f.places) {
 		return nil, why
 	}
-	if f.places && slices.ContainsFunc(r.Action.Effects, func(e engine.Effect) bool { return ofFile(&e) && e.Certainty == engine.CertaintyGlob }) {
-		return nil, "what kinds of files a pattern matches: classes have changed since the call was recorded, and the matches were not recorded"
-	}
-	if f.places && slices.ContainsFunc(r.Action.Commands, guessed) {
-		return nil, "what kinds of files an unknown program gets: classes have changed since the call was recorded, and links were not recorded"
+	switch {
+	case f.places && slices.ContainsFunc(r.Action.Effects, matches):
+		return nil, "what kinds of files a pattern matches: classes have changed since the call was recorded, which does not list them"
+	case f.places && slices.ContainsFunc(r.Action.Commands, guessed):
+		return nil, "what kinds of files an unknown program gets: classes have changed since the call was recorded, which shows no links"
 	}
 	a, reason := f.reread.action(r, workspace)
 	switch {
@@ -106,6 +106,9 @@ func (f *missingUnder) read(r *engine.Record, workspace string) (a *engine.Actio
 	}
 	return a, ""
 }
+
+// matches reports whether an effect is on the files that match a pattern.
+func matches(e engine.Effect) bool { return ofFile(&e) && e.Certainty == engine.CertaintyGlob }
 
 // guessed reports whether only the class of an operand, or of what it links to, shows that a command reads it as a file.
 func guessed(c engine.Command) bool { return c.Unlisted && len(c.Operands) > 0 }

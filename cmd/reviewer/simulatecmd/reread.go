@@ -45,23 +45,41 @@ func (q *rereading) action(r *engine.Record, workspace string) (a *engine.Action
 	}
 	e := engine.Event{Phase: r.Phase, Name: r.Event.Name, Session: r.Session, Agent: r.Agent, Call: r.Call, Harness: r.Harness,
 		Tool: r.Event.Tool, CWD: r.Event.CWD, Mode: r.Event.Mode, PromptID: r.Event.PromptID, Args: raw}
-	var found [2]engine.Facts
-	for i, set := range []*rows.Set{q.then, q.now} {
-		e.Rows, e.Redact = set, [2][]string{q.redactThen, q.redactNow}[i]
-		probe := &probe{folders: []string{e.CWD, workspace}}
-		_, _ = classifierIn(probe.world(), set).Classify(context.Background(), e, workspace) // only what it reads matters
-		if probe.reads {
-			return nil, readsFiles
-		}
-		if found[i], err = classifierIn(classify.System{Home: homeOf(r, workspace)}, set).Classify(context.Background(), e, workspace); err != nil {
-			return nil, notComputed
-		}
+	home := homeOf(r, workspace)
+	e.Rows, e.Redact = q.then, q.redactThen
+	then, why := factsOf(e, home, workspace)
+	switch {
+	case why != "":
+		return nil, why
+	case !alike(then.Event.Args, r.Event.Args) || len(then.Cut) > 0 || !alike(withoutFiles(r.Action), withoutFiles(then.Action)):
+		return nil, notTheSame
 	}
-	then, now := &found[0], &found[1]
-	if !alike(then.Event.Args, r.Event.Args) || !alike(then.Event, now.Event) || !alike(then.Prompts, now.Prompts) || len(then.Cut)+len(now.Cut) > 0 {
+	e.Rows, e.Redact = q.now, q.redactNow
+	now, why := factsOf(e, home, workspace)
+	switch {
+	case why != "":
+		return nil, why
+	case !alike(then.Event, now.Event) || !alike(then.Prompts, now.Prompts) || len(now.Cut) > 0:
 		return nil, notTheSame
 	}
 	return mergedAction(r.Action, then.Action, now.Action)
+}
+
+// factsOf classifies a call without a disk, unless it reads files.
+func factsOf(e engine.Event, home, workspace string) (f engine.Facts, why string) {
+	set, _ := e.Rows.(*rows.Set)
+	disk := &probe{folders: []string{e.CWD, workspace}}
+	if _, err := classifierIn(disk.world(), set).Classify(context.Background(), e, workspace); err != nil {
+		return f, notComputed
+	}
+	if disk.reads {
+		return f, readsFiles
+	}
+	f, err := classifierIn(classify.System{Home: home}, set).Classify(context.Background(), e, workspace)
+	if err != nil {
+		return f, notComputed
+	}
+	return f, ""
 }
 
 // whole reports whether arguments were recorded as they were.
@@ -116,9 +134,8 @@ type probe struct {
 
 func (p *probe) world() classify.System {
 	read := func(name string, _ int64) ([]byte, error) {
-		if !strings.HasSuffix(name, "/.git/HEAD") { // the name of the branch, which is not marked
-			p.reads = true
-		}
+		// The name of the branch is not marked; where a repository is shows in the location of paths.
+		p.reads = p.reads || !strings.HasSuffix(name, "/.git/HEAD") && !strings.HasSuffix(name, "/.git")
 		return nil, fs.ErrPermission
 	}
 	return classify.System{

@@ -10,14 +10,14 @@ import (
 )
 
 // mergedAction returns what a call means by the rows of now, with what the record knows about files. then and now are read
-// without a disk; nil: it means what was recorded. It is unknown if the former rows do not show what was recorded,
-// or if the call now has effects on files that it did not have.
+// without a disk, and then is what was recorded but for what it knows about files; nil: it means what was recorded. It is
+// unknown if the call now has effects on files that it did not have.
 func mergedAction(recorded, then, now *engine.Action) (a *engine.Action, why string) {
-	if !alike(withoutFiles(recorded), withoutFiles(then)) || !alike(fromTexts(then), fromTexts(now)) {
-		return nil, notTheSame
-	}
-	if alike(then, now) {
+	switch {
+	case alike(then, now):
 		return nil, ""
+	case !alike(fromTexts(then), fromTexts(now)):
+		return nil, notTheSame
 	}
 	made := *now
 	made.Fingerprint, made.Marks, made.Words, made.Detected = recorded.Fingerprint, recorded.Marks, recorded.Words, recorded.Detected
@@ -45,7 +45,7 @@ func mergedAction(recorded, then, now *engine.Action) (a *engine.Action, why str
 	return &made, ""
 }
 
-// written reports whether a type says whether a file existed that is written.
+// written reports whether a type depends on whether a file existed that is written.
 func written(t engine.Type) bool {
 	return t == engine.TypeFileCreation || t == engine.TypeFileModification
 }
