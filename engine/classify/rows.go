@@ -126,6 +126,6 @@ func TryPath(set *rows.Set, class, path string) bool { return place.TryRow(set, 
 
 // Reclassed returns a function that reports whether a path in a session's workspace has a
 // different class by the rows of one set than by those of another.
-func Reclassed(then, now *rows.Set) func(workspace, path string) bool {
+func Reclassed(then, now *rows.Set) func(home, workspace, path string) bool {
 	return place.Reclassed(then, now)
 }

@@ -139,11 +139,17 @@ func (a *asking) without(set []int) effect {
 		return keeps
 	}
 	side := &Side{Named: a.c.Named, Policy: p}
-	l := sideState{Side: side, env: a.c.env, noticed: a.c.noticed, own: a.c.own, rec: a.c.rec}
+	l := sideState{Side: side, env: a.c.env, noticed: a.c.noticed, own: a.c.own, rec: a.c.rec, audit: a.c.audit}
 	m := a.m
-	if m.Under != nil && digestOf(p.Rows) != digestOf(a.c.Policy.Rows) {
+	sameRows := digestOf(p.Rows) == digestOf(a.c.Policy.Rows)
+	switch {
+	case m.Under != nil && !sameRows:
 		m.Record = m.Under(a.ctx, p.Rows)
 		l.rec = m.Record
+	case a.c.audit && sameRows:
+		l.missing.Action = a.c.missing.Action
+	case a.c.audit && a.c.Reread != nil:
+		l.missing.Action = a.c.Reread(m.Record, a.r.replay.history.Workspace, p.Rows)
 	}
 	s, err := l.answer(a.ctx, m, a.r.replay)
 	if err == nil && s.failed == nil && s.verdict == a.base.verdict {

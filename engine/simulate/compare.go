@@ -132,6 +132,7 @@ func (c *Comparison) reading(s RecordedSession) *sessionRun {
 		r.candidates = append(r.candidates, &candidate{sideState: sideState{Side: &c.Candidates[i], env: env}, tally: newSessionTally(m, s)})
 	}
 	for _, l := range r.listeners() {
+		l.audit = s.Audit && l.Policy != nil
 		if !s.Audit && l.Policy != nil && digestOf(l.Policy.Rows) != digestOf(c.Rows) {
 			l.own = newReplay(nil, c.Env)
 		}
@@ -166,10 +167,10 @@ func (r *sessionRun) step(ctx context.Context, m RecordedEvent) error {
 	}
 	if m.Record.Kind == engine.KindKeyframe {
 		r.replay.history.Append(m.Record)
-		return nil
+		return r.ownKeyframe(m.Record)
 	}
 	for _, l := range r.listeners() {
-		if err := l.reads(ctx, m); err != nil {
+		if err := l.reads(ctx, m, r.replay); err != nil {
 			return err
 		}
 	}
@@ -196,6 +197,20 @@ func (r *sessionRun) step(ctx context.Context, m RecordedEvent) error {
 		}
 	}
 	r.fold(m.Record, heard)
+	return nil
+}
+
+// ownKeyframe adds a keyframe to the histories that sides fold themselves.
+func (r *sessionRun) ownKeyframe(rec *engine.Record) error {
+	for _, l := range r.listeners() {
+		if l.own == nil {
+			continue
+		}
+		if _, err := l.own.begin(rec); err != nil {
+			return err
+		}
+		l.own.history.Append(rec)
+	}
 	return nil
 }
 

@@ -17,6 +17,8 @@ type Missing struct {
 	Detectors []string         // ids of detectors whose results are all that is missing; none: other facts are, or nothing
 	Searched  bool             // Detected replaces the recorded results
 	Detected  map[string]int64 // what the detectors find in the recorded texts, without Detectors
+
+	Action *engine.Action // what the call means by the policy's own rows; nil: what was recorded
 }
 
 // Readers are what reads the result of a detector in a policy.
@@ -27,10 +29,13 @@ type Readers struct {
 
 // applied returns a record with the results of detectors as far as they are known, and with those that are supposed.
 func (n *Missing) applied(rec *engine.Record, supposed map[string]int64) *engine.Record {
-	if rec.Action == nil || !n.Searched && len(n.Detectors) == 0 {
+	if rec.Action == nil || n.Action == nil && !n.Searched && len(n.Detectors) == 0 {
 		return rec
 	}
 	other, action := *rec, *rec.Action
+	if n.Action != nil {
+		action = *n.Action
+	}
 	if action.Detected = maps.Clone(action.Detected); n.Searched {
 		action.Detected = maps.Clone(n.Detected)
 	}
@@ -218,8 +223,7 @@ func (l *sideState) fires(ctx context.Context, m RecordedEvent, r *replay, s *si
 		return nil, nil
 	}
 	m, r = l.seen(m, r)
-	missing := l.MissingFact(m.Record)
-	in := history.NewInput(missing.applied(l.facts(m), supposed), l.history(r), l.Policy.View)
+	in := history.NewInput(l.missing.applied(l.facts(m), supposed), l.history(r), l.Policy.View)
 	found, err := l.Policy.Matcher.Match(ctx, &in)
 	if err != nil {
 		return nil, err

@@ -111,7 +111,7 @@ func TestUnknownDetections(t *testing.T) {
 			continue
 		}
 		count.Add(1)
-		missing := func(*engine.Record) Missing { return Missing{Fact: "contents", Detectors: ids} }
+		missing := func(*engine.Record, string) Missing { return Missing{Fact: "contents", Detectors: ids} }
 		side := func(digest string, p judging) Side {
 			policy := &review.Policy{Digest: digest, Matcher: p, Decider: p}
 			return Side{Named: Named{Name: digest, Digest: digest}, Policy: policy, MissingFact: missing, Readers: p.readers}

@@ -41,7 +41,7 @@ type lacking map[string][]string
 
 const lackingRow = "row"
 
-func (l lacking) of(r *engine.Record) Missing {
+func (l lacking) of(r *engine.Record, _ string) Missing {
 	missed := l[r.Event.Tool]
 	switch {
 	case r.Phase != engine.PhasePre || len(missed) == 0:

@@ -15,7 +15,10 @@ type Side struct {
 
 	// MissingFact returns what this policy examines and a record of an audit log lacks,
 	// because it was written under another policy. nil: never anything.
-	MissingFact func(*engine.Record) Missing
+	MissingFact func(r *engine.Record, workspace string) Missing
+
+	// Reread returns what a recorded call means by other rows; nil: what was recorded, or it is unknown.
+	Reread func(r *engine.Record, workspace string, known engine.Rows) *engine.Action
 
 	// Readers lists what reads the result of a detector in this policy. nil: that is unknown.
 	Readers func(id string) Readers
@@ -50,27 +53,55 @@ type sideState struct {
 	env     string
 	noticed *history.PolicyState // nil: this policy alone wrote the log so far
 
-	own *replay        // the record of a transcript as the side's own rows classify it; nil: as all sides do
+	own *replay        // the records as the side's own rows classify them; nil: as all sides do
 	rec *engine.Record // with own: the record of the current event
+
+	audit   bool    // the records are those of a log: their facts are classified again only where rows changed
+	missing Missing // in a log: what the current record lacks
 }
 
 // reads prepares the side for an event that its own rows classify differently.
-func (l *sideState) reads(ctx context.Context, m RecordedEvent) error {
+func (l *sideState) reads(ctx context.Context, m RecordedEvent, all *replay) error {
+	switch {
+	case l.audit:
+		l.lacks(m.Record, all.history.Workspace)
+		if l.missing.Action != nil && l.own == nil {
+			h, err := all.history.Clone()
+			if err != nil {
+				return err
+			}
+			l.own = newReplay(nil, engine.Env{})
+			l.own.folding = folding{chain: all.chain, history: h, foreign: all.foreign}
+		}
+		l.rec = l.missing.applied(m.Record, nil)
+	case l.own != nil:
+		l.rec = m.Record
+		if m.Under != nil {
+			l.rec = m.Under(ctx, l.Policy.Rows)
+		}
+	}
 	if l.own == nil {
 		return nil
-	}
-	l.rec = m.Record
-	if m.Under != nil {
-		l.rec = m.Under(ctx, l.Policy.Rows)
 	}
 	_, err := l.own.begin(l.rec)
 	return err
 }
 
+// lacks determines what the record of a log lacks.
+func (l *sideState) lacks(rec *engine.Record, workspace string) {
+	l.missing = Missing{}
+	if l.MissingFact != nil && rec.Event != nil && rec.Note == nil && rec.Phase.Reviewed() {
+		l.missing = l.MissingFact(rec, workspace)
+	}
+}
+
 // seen returns an event, and the history before it, as the side's rows classify them.
 func (l *sideState) seen(m RecordedEvent, r *replay) (RecordedEvent, *replay) {
-	if l.own == nil {
+	switch {
+	case l.own == nil:
 		return m, r
+	case l.audit:
+		return m, l.own
 	}
 	at := m.Record.T
 	m.Record = l.rec
@@ -137,18 +168,13 @@ func (l *sideState) judge(ctx context.Context, m RecordedEvent, r *replay) (side
 	if l.noticed == nil && r.came != nil {
 		return of(r.came), nil
 	}
-	rec := l.facts(m)
-	var missing Missing
-	if l.MissingFact != nil && m.Event == nil {
-		missing = l.MissingFact(m.Record)
-		rec = missing.applied(rec, m.supposed)
-	}
+	rec := l.missing.applied(l.facts(m), m.supposed)
 	v, err := l.Policy.Decide(ctx, rec, l.history(r))
 	if err != nil {
 		return sideAnswer{verdict: engine.Degraded(m.Record.Phase, "").Effect, failed: err}, ctx.Err()
 	}
 	s := of(&v)
-	s.missing, s.undetected = missing.Fact, missing.Detectors
+	s.missing, s.undetected = l.missing.Fact, l.missing.Detectors
 	return s, nil
 }
 

@@ -42,10 +42,13 @@ type missingUnder struct {
 	masked  []string // kinds of personal data that were masked then, and are not now
 	open    []string // and the other way around
 
-	changed func(program string) bool      // the rows of a program have changed; nil: none has
-	tool    func(name string) bool         // likewise, of a tool
-	path    func(workspace, p string) bool // a path is of another class now
-	unread  string                         // why the former rows are unknown; empty: they are known
+	reread  *rereading                           // nil: the rows are the same, or the former are unknown
+	all     bool                                 // words or tokens have changed, which any call may need
+	changed func(program string) bool            // the rows of a program have changed; nil: none has
+	tool    func(name string) bool               // likewise, of a tool
+	places  bool                                 // rows of places have changed
+	path    func(home, workspace, p string) bool // a path is of another class now
+	unread  string                               // why the former rows are unknown; empty: they are known
 }
 
 func newLack(e *bundles.Effective, p *review.Policy, kept *active.PolicyFinder) *missingFacts {
@@ -56,13 +59,15 @@ func newLack(e *bundles.Effective, p *review.Policy, kept *active.PolicyFinder) 
 }
 
 // of describes what a record lacks.
-func (l *missingFacts) of(r *engine.Record) simulate.Missing {
+func (l *missingFacts) of(r *engine.Record, workspace string) simulate.Missing {
 	if r.By == nil || r.Event == nil || r.By.Policy == l.policy {
 		return simulate.Missing{}
 	}
 	f := l.under(*r.By)
 	m := l.search(r, f.rows)
-	m.Fact = cmp.Or(f.personal(r.Event.Args), f.rowsChanged(r))
+	if m.Fact = f.personal(r.Event.Args); m.Fact == "" {
+		m.Action, m.Fact = f.read(r, workspace)
+	}
 	switch {
 	case len(m.Detectors) == 0:
 	case m.Fact != "":
@@ -73,6 +78,65 @@ func (l *missingFacts) of(r *engine.Record) simulate.Missing {
 		m.Fact = "contents were not searched for " + someIDs(m.Detectors) + ", which this policy detects"
 	}
 	return m
+}
+
+// read classifies a call again if rows for it have changed, and returns what it means now, if that is something else, or
+// why that is unknown.
+func (f *missingUnder) read(r *engine.Record, workspace string) (a *engine.Action, why string) {
+	why = f.rowsChanged(r)
+	if r.Action == nil || f.reread == nil || why == "" && (r.Phase != engine.PhasePre || !f.all && !f.places) {
+		return nil, why
+	}
+	switch {
+	case f.places && slices.ContainsFunc(r.Action.Effects, matches):
+		return nil, "what kinds of files a pattern matches: classes have changed since the call was recorded, which does not list them"
+	case f.places && slices.ContainsFunc(r.Action.Commands, guessed):
+		return nil, "what kinds of files an unknown program gets: classes have changed since the call was recorded, which shows no links"
+	}
+	a, reason := f.reread.action(r, workspace)
+	switch {
+	case reason != "" && why == "" && !f.all:
+		return nil, "" // its files have the same classes
+	case reason != "":
+		return nil, cmp.Or(why, "what the call means: rows have changed since it was recorded") + ", and " + reason
+	case slices.ContainsFunc(r.Action.Effects, func(e engine.Effect) bool { return f.renamed(r, &e) && (a == nil || holds(a, &e)) }):
+		return nil, why // by its name alone, the file is in another class now
+	case a != nil && r.Phase == engine.PhasePost:
+		return nil, why // what its result means was not recorded
+	}
+	return a, ""
+}
+
+// matches reports whether an effect is on the files that match a pattern.
+func matches(e engine.Effect) bool { return ofFile(&e) && e.Certainty == engine.CertaintyGlob }
+
+// guessed reports whether only the class of an operand, or of what it links to, shows that a command reads it as a file.
+func guessed(c engine.Command) bool { return c.Unlisted && len(c.Operands) > 0 }
+
+// holds reports whether an action has an effect on a file in the same class.
+func holds(a *engine.Action, e *engine.Effect) bool {
+	return slices.ContainsFunc(a.Effects, func(o engine.Effect) bool { return o.Target == e.Target && o.Class == e.Class })
+}
+
+// renamed reports whether the file of an effect is in another class now.
+func (f *missingUnder) renamed(r *engine.Record, e *engine.Effect) bool {
+	return e.Target != "" && ofFile(e) && f.path(homeOf(r, r.Event.CWD), r.Event.CWD, e.Target)
+}
+
+// reread returns what a recorded call means by the rows of another policy; nil: what was recorded, or it is unknown.
+func (l *missingFacts) reread(r *engine.Record, workspace string, known engine.Rows) *engine.Action {
+	set, ok := known.(*rows.Set)
+	if !ok || r.By == nil || r.Event == nil || r.Action == nil {
+		return nil
+	}
+	f := l.under(*r.By)
+	if f.reread == nil || f.reread.then.RowsDigest() == set.RowsDigest() {
+		return nil
+	}
+	other := *f.reread
+	other.now = set
+	a, _ := other.action(r, workspace)
+	return a
 }
 
 // rowsChanged reports whether rows for the tool, a program or a path of the call have
@@ -92,7 +156,7 @@ func (f *missingUnder) rowsChanged(r *engine.Record) string {
 		}
 	}
 	for _, e := range r.Action.Effects {
-		if e.Target != "" && strings.HasPrefix(string(e.Kind), "file_") && f.path(r.Event.CWD, e.Target) {
+		if f.renamed(r, &e) {
 			return cmp.Or(f.unread, "what kind of file it is: its name is in a different class than when the call was recorded")
 		}
 	}
@@ -130,6 +194,9 @@ func (l *missingFacts) compare(by engine.By) *missingUnder {
 	}
 	if by.Rows != l.known.RowsDigest() {
 		was := classify.NewRows(then.RowLayers())
+		f.reread = &rereading{was, l.known, then.Redact, l.redact}
+		f.places = rows.Differ(was, l.known, rows.PlacesFolder)
+		f.all = rows.Differ(was, l.known, rows.WordsFolder) || rows.Differ(was, l.known, rows.TokensFolder)
 		f.changed, f.tool = rows.Changed(was, l.known, rows.ProgramsFolder), rows.Changed(was, l.known, rows.ToolsFolder)
 		f.path = classify.Reclassed(was, l.known)
 	}
@@ -141,7 +208,7 @@ func (l *missingFacts) withoutPolicy(by engine.By) *missingUnder {
 	f := &missingUnder{}
 	if by.Rows != l.known.RowsDigest() {
 		anything := func(string) bool { return true }
-		f.changed, f.tool, f.path = anything, anything, func(string, string) bool { return true }
+		f.changed, f.tool, f.path = anything, anything, func(string, string, string) bool { return true }
 		f.unread = fmt.Sprintf("the facts about programs are unknown: the policy %.12s that decided was not kept", by.Policy)
 	}
 	if by.Detectors == l.detectors {

@@ -77,7 +77,7 @@ func TestLacks(t *testing.T) {
 	gone.Rows, bare.Rows = all.Policy.Rows.RowsDigest(), all.Policy.Rows.RowsDigest()
 	const notFor = "contents were not searched for shop.token, which this policy detects"
 	for name, test := range map[string]struct {
-		lacks func(*engine.Record) simulate.Missing
+		lacks func(*engine.Record, string) simulate.Missing
 		phase engine.Phase
 		event *engine.EventFacts
 		by    *engine.By
@@ -110,7 +110,7 @@ func TestLacks(t *testing.T) {
 		if test.event == long {
 			r.Cut = []engine.Cut{{Field: "event.args.what"}}
 		}
-		checkLacks(t, name, test.want, func() string { return test.lacks(r).Fact })
+		checkLacks(t, name, test.want, func() string { return test.lacks(r, "/srv/shop").Fact })
 	}
 }
 
@@ -137,7 +137,7 @@ func TestLacksOfRows(t *testing.T) {
 	s.write(t, "taught/programs/a.yaml", "shopctl: {cases: [{do: [{end: delete}]}]}\n")
 	s.write(t, "taught/places/a.yaml", "credential: {home: .shopcfg}\n")
 	s.write(t, "taught/tools/a.yaml", "mcp__shop__*: {do: [{end: delete}]}\n")
-	var sides [2]func(*engine.Record) simulate.Missing
+	var sides [2]func(*engine.Record, string) simulate.Missing
 	var by [2]*engine.By
 	for i, dir := range []string{"before", "taught"} {
 		side, _, err := side(t.Context(), s.App, dir, s.kept(t))
@@ -150,7 +150,7 @@ func TestLacksOfRows(t *testing.T) {
 		sides[i], by[i] = side.MissingFact, &engine.By{Policy: side.Policy.Digest, Env: "e", Detectors: side.Policy.Detectors, Rows: side.Policy.Rows.RowsDigest()}
 	}
 	gone := &engine.By{Policy: strings.Repeat("d", 64), Detectors: by[0].Detectors, Rows: "0123456789abcdef"}
-	const other = "what shopctl does: its row has changed since the call was recorded"
+	const other = "what shopctl does: its row has changed since the call was recorded…"
 	for _, c := range []struct {
 		name, program string
 		wrappers      []string
@@ -165,16 +165,16 @@ func TestLacksOfRows(t *testing.T) {
 	} {
 		rec := &engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: "Bash"}, By: c.by,
 			Action: &engine.Action{Commands: []engine.Command{{Name: c.program, Wrappers: c.wrappers}}}}
-		checkLacks(t, c.name, c.want, func() string { return sides[1](rec).Fact })
+		checkLacks(t, c.name, c.want, func() string { return sides[1](rec, "/srv/shop").Fact })
 	}
 	for _, c := range []struct{ name, tool, target, want string }{
-		{"a tool that was taught", "mcp__shop__sell", "", "what the tool mcp__shop__sell does: its row has changed since the call was recorded"},
+		{"a tool that was taught", "mcp__shop__sell", "", "what the tool mcp__shop__sell does: its row has changed since the call was recorded…"},
 		{"another tool", "mcp__mail__send", "", ""},
 		{"a path that was taught", "Read", "/home/kim/.shopcfg/token", "what kind of file it is: its name is in a different class…"},
 		{"another path", "Read", "/home/kim/.ssh/id_rsa", ""},
 	} {
 		rec := &engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: c.tool, CWD: "/srv/shop"}, By: by[0], Action: &engine.Action{
 			Effects: []engine.Effect{{Kind: engine.EffectFileRead, Target: c.target, Short: strings.Replace(c.target, "/home/kim", "~", 1)}}}}
-		checkLacks(t, c.name, c.want, func() string { return sides[1](rec).Fact })
+		checkLacks(t, c.name, c.want, func() string { return sides[1](rec, "/srv/shop").Fact })
 	}
 }

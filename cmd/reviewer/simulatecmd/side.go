@@ -67,7 +67,7 @@ func sideOf(ctx context.Context, name string, e *bundles.Effective, kept *active
 		return simulate.Side{}, fmt.Errorf("policy %s: %w", name, err)
 	}
 	missing := newLack(e, p, kept)
-	return simulate.Side{Named: sideNamed(name, e), Policy: p, MissingFact: missing.of, Readers: missing.readers,
+	return simulate.Side{Named: sideNamed(name, e), Policy: p, MissingFact: missing.of, Reread: missing.reread, Readers: missing.readers,
 		TimeDependent: e.TimeDependent(), Unattended: e.Settings.UnattendedModes}, nil
 }
 

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -165,14 +166,16 @@ func TryRow(set *rows.Set, name, example string) bool {
 }
 
 // Reclassed returns a function that reports whether a path in a session's workspace has a
-// different class by the rows of one set than by those of another.
-func Reclassed(then, now *rows.Set) func(workspace, p string) bool {
-	return func(workspace, p string) bool { return kindIn(then, workspace, p) != kindIn(now, workspace, p) }
+// different class by the rows of one set than by those of another; home may be empty.
+func Reclassed(then, now *rows.Set) func(home, workspace, p string) bool {
+	return func(home, workspace, p string) bool {
+		return kindIn(then, home, workspace, p) != kindIn(now, home, workspace, p)
+	}
 }
 
 // kindIn returns the class of a real path of which only the names are known.
-func kindIn(set *rows.Set, workspace, p string) engine.Class {
-	r := NewResolver(World{Home: HomeOf(p)}, workspace, set)
+func kindIn(set *rows.Set, home, workspace, p string) engine.Class {
+	r := NewResolver(World{Home: cmp.Or(home, HomeOf(p))}, workspace, set)
 	switch n := r.names(p); {
 	case r.Class(p) != "":
 		return r.Class(p)

@@ -369,6 +369,11 @@ func Once[T any](s *Set, key string, make func() T) T {
 	return once.(func() T)()
 }
 
+// Differ reports whether two sets differ in a folder.
+func Differ(then, now *Set, folder string) bool {
+	return !maps.Equal(then.texts(folder), now.texts(folder))
+}
+
 // Changed returns a function that reports whether two sets differ about a program or, in
 // another folder, about a name of its rows.
 func Changed(then, now *Set, folder string) func(name string) bool {
