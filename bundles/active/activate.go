@@ -123,6 +123,7 @@ type activation struct {
 	whole    context.Context // without the limit: a person may take their time
 	layer    string
 	bundle   *bundles.Bundle // nil: none, in a rollback to no bundle
+	limit    Limit
 	recorded bool
 }
 
@@ -159,6 +160,11 @@ func (s *activation) decide(ctx context.Context, state *releases.State) (*releas
 				return err
 			}
 		}
+		if s.leaves() {
+			if err := s.noteChannel(s.whole, s.in.Channel); err != nil {
+				return err
+			}
+		}
 		err := s.Log.Note(s.whole, engine.Note{What: audit.NoteActivated, Detail: s.note(made)})
 		s.recorded = err == nil
 		return err
@@ -177,7 +183,8 @@ func (s *activation) heldBack(state *releases.State, release releases.Release) e
 			continue
 		}
 		return &trust.Refusal{Code: trust.Held, Err: fmt.Errorf("%s was rolled back on this machine by %s; a release with a newer sequence is "+
-			"activated as usual, and --resume with --reason activates this one again", s.in.File, s.Line(rollback.Why(), 400))}
+			"activated as usual, and a person at a terminal activates this one again with --resume and --reason",
+			s.in.File, s.Line(rollback.Why(), 400))}
 	}
 	return nil
 }
@@ -235,7 +242,7 @@ func (s *activation) verify(ctx context.Context, state *releases.State) (trust.V
 	if err != nil {
 		return trust.Verdict{}, err
 	}
-	channel, err := s.channelOf(believed)
+	channel, err := s.channelOf(ctx, believed)
 	if err != nil {
 		return trust.Verdict{}, err
 	}
@@ -264,15 +271,37 @@ func (s *activation) verify(ctx context.Context, state *releases.State) (trust.V
 }
 
 // channelOf is the channel that the bundle must be on; empty: any. A rollback is not limited to one: a person asks for it.
-func (s *activation) channelOf(believed Trust) (string, error) {
+// The ledger keeps what the setting names.
+func (s *activation) channelOf(ctx context.Context, believed Trust) (string, error) {
 	if s.in.back != nil {
 		return "", nil
 	}
-	channel, err := s.Channel(s.in.Channel)
+	var err error
+	if s.limit, err = s.Limit(); err != nil {
+		return "", err
+	}
+	channel, err := s.limit.asked(s.in.Channel)
+	switch {
+	case err != nil:
+		return "", err
+	case s.limit.set && s.limit.Channel != s.limit.noted:
+		err = s.noteChannel(ctx, s.limit.Channel)
+	case s.limit.Kept && !s.leaves():
+		s.warn("%s", s.limit.Text())
+	}
 	if err == nil && channel != "" && believed.None() {
 		return "", NoChannels(s.in.File, channel)
 	}
 	return channel, err
+}
+
+// leaves reports whether a release of another channel than the kept one is asked for.
+func (s *activation) leaves() bool {
+	return s.limit.Kept && s.in.Channel != "" && s.in.Channel != s.limit.Channel
+}
+
+func (s *activation) noteChannel(ctx context.Context, name string) error {
+	return s.Log.Note(ctx, engine.Note{What: audit.NoteChannel, Detail: name})
 }
 
 // NoChannels refuses a bundle that must be on a channel where there is no trust file.
@@ -400,6 +429,8 @@ func (s *activation) may(v trust.Verdict, state *releases.State, next *releases.
 	switch {
 	case s.in.back != nil || v.Rollback:
 		what = "rolling back to an earlier policy"
+	case s.leaves():
+		what = fmt.Sprintf("leaving the channel %s for %s", s.limit.Channel, s.in.Channel)
 	case s.in.Resume:
 		what = "activating a policy that was rolled back"
 	case v.Unsigned:

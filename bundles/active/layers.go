@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -406,13 +407,27 @@ func (h *Layers) mayHoldBundle(layer string) error {
 	case err != nil:
 		return err
 	case files != nil:
-		return fmt.Errorf("the %s layer is the folder %s; remove it first: a layer cannot have two sources", layer, dir)
+		return h.folderFirst(layer, dir, files)
 	}
 	t, err := h.trust()
 	if err != nil || !t.None() {
 		return err
 	}
 	return h.ungoverned(layer)
+}
+
+// folderFirst refuses a bundle for a layer that is a folder, and says what removing the folder loses.
+func (h *Layers) folderFirst(layer, dir string, files fs.FS) error {
+	text := fmt.Sprintf("the %s layer is the folder %s; remove it first: a layer cannot have two sources", layer, dir)
+	if there, err := bundles.FilesThatCount(files); err == nil && len(there) > 0 {
+		text += fmt.Sprintf(". What its files say is lost then (%s), unless the bundle or another layer says it, too",
+			few(slices.Sorted(maps.Keys(there))))
+	}
+	if limit, err := h.limit(); err == nil && limit.Channel != "" {
+		text += fmt.Sprintf("; releases are taken from the channel %s anyway, until a setting names another one, "+
+			"or a person does with --channel", limit.Channel)
+	}
+	return errors.New(text)
 }
 
 // load reads the layers, except for one that is left out, and says which content of the person's own policy is active.

@@ -290,8 +290,8 @@ func (c *check) scope() error {
 		return refuse(Scope, "%s is a release of %s; expected %s", c.in.File, r.Name, c.in.Name)
 	}
 	if c.in.Channel != "" && c.in.Channel != r.Channel {
-		return refuse(Scope, "%s is for the channel %s; expected %s (--channel, or the setting releases.channel)", c.in.File, r.Channel,
-			c.in.Channel)
+		return refuse(Scope, "%s is for the channel %s; expected %s (--channel, or the setting releases.channel: `reviewer policy status`)",
+			c.in.File, r.Channel, c.in.Channel)
 	}
 	return nil
 }

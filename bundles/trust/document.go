@@ -178,6 +178,17 @@ func (t *Trust) readRevoked() error {
 	return nil
 }
 
+// CheckChannel refuses a name that no channel of a trust file can have.
+func CheckChannel(name string) error { return nameError("channel", name) }
+
+// nameError returns an error unless a name has the form of those of a trust file.
+func nameError(what, name string) error {
+	if nameForm().MatchString(name) && len(name) <= 64 {
+		return nil
+	}
+	return fmt.Errorf("%.100q is not a valid name for a %s; use at most 64 lower-case letters, digits, and single . _ @ -", name, what)
+}
+
 // nameForm is the form of names of keys, roles and channels.
 var nameForm = engine.Regexp(`^[a-z0-9]+([_.@-][a-z0-9]+)*$`)
 
@@ -187,9 +198,8 @@ func misnamed[T any](what string, entries map[string]T) []error {
 		errs = append(errs, wrong("%ss are missing; give at least one", what))
 	}
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
-		if !nameForm().MatchString(name) || len(name) > 64 {
-			errs = append(errs, wrong("%.100q is not a valid name for a %s; use at most 64 lower-case letters, digits, and single . _ @ -",
-				name, what))
+		if err := nameError(what, name); err != nil {
+			errs = append(errs, wrong("%w", err))
 		}
 	}
 	return errs

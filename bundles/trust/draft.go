@@ -18,9 +18,9 @@ type Addition struct {
 	Name      string // of the key
 	Public    string // its text: PEM, or OpenSSH's line
 	Roles     []string
-	Threshold int64             // of these roles; 0: unchanged, or 1 for a new one
-	Channels  map[string]string // name of a channel -> a policy in it; releases of a new channel are signed by the first role other than root
-	Expires   string            // of the file; empty: unchanged
+	Threshold int64               // of these roles; 0: unchanged, or 1 for a new one
+	Channels  map[string][]string // name of a channel -> policies in it; releases of a new channel are signed by the first role other than root
+	Expires   string              // of the file; empty: unchanged
 }
 
 // Begin returns an empty document for the first trust file.
@@ -101,8 +101,11 @@ func (d *Document) addChannels(a Addition) error {
 			}
 			c.Role = a.Roles[i]
 		}
-		if policy := a.Channels[name]; !slices.Contains(c.Names, policy) {
-			c.Names = append(slices.Clone(c.Names), policy)
+		c.Names = slices.Clone(c.Names)
+		for _, policy := range a.Channels[name] {
+			if !slices.Contains(c.Names, policy) {
+				c.Names = append(c.Names, policy)
+			}
 		}
 		d.Channels[name] = c
 	}

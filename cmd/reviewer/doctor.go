@@ -384,6 +384,9 @@ func (e *examination) status(ctx context.Context) {
 			e.say("fail", "%s", problem)
 		}
 	}
+	if status.Kept != "" {
+		e.say("info", "%s", status.Kept)
+	}
 	for _, held := range status.Held() {
 		e.say("info", "%s", held)
 	}

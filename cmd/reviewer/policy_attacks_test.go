@@ -81,7 +81,7 @@ func freshKey(t *testing.T) *signing.PrivateKey {
 func (a *attacked) believe() {
 	a.Helper()
 	doc := trust.Begin()
-	add := trust.Addition{Name: "alice", Public: a.alice.PublicKey().PEM(), Roles: []string{trust.Root, "release"}, Channels: map[string]string{"stable": "acme/agents"}}
+	add := trust.Addition{Name: "alice", Public: a.alice.PublicKey().PEM(), Roles: []string{trust.Root, "release"}, Channels: map[string][]string{"stable": {"acme/agents"}}}
 	if err := doc.Add(add); err != nil {
 		a.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func (a *attacked) rotatedWithoutTheOld() {
 	before := a.disk()
 	path := filepath.Join(a.dir, "next.yaml")
 	doc := trust.Begin()
-	if err := doc.Add(trust.Addition{Name: "mallory", Public: a.mallory.PublicKey().PEM(), Roles: []string{trust.Root, "release"}, Channels: map[string]string{"stable": "*"}}); err != nil {
+	if err := doc.Add(trust.Addition{Name: "mallory", Public: a.mallory.PublicKey().PEM(), Roles: []string{trust.Root, "release"}, Channels: map[string][]string{"stable": {"*"}}}); err != nil {
 		a.Fatal(err)
 	}
 	raw, err := doc.Encode(2)

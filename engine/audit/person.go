@@ -91,12 +91,13 @@ func (s *Store) choices() (*choices, error) {
 const (
 	NoteActivated = "policy_activated"
 	NoteTrust     = "trust"
+	NoteChannel   = "release_channel" // from which releases are taken; detail: its name
 )
 
 // concernsPeople reports whether a line may be a choice or a note that choices contain.
 func concernsPeople(line []byte) bool {
-	return slices.ContainsFunc([]string{`"control":{"do":"`, `"what":"` + NoteActivated, `"what":"` + NoteTrust, `"what":"` + NoteCodeSeen,
-		`"what":"install`, `"what":"` + NoteUninstalled},
+	return slices.ContainsFunc([]string{`"control":{"do":"`, `"what":"` + NoteActivated, `"what":"` + NoteTrust, `"what":"` + NoteChannel,
+		`"what":"` + NoteCodeSeen, `"what":"install`, `"what":"` + NoteUninstalled},
 		func(s string) bool { return bytes.Contains(line, []byte(s)) })
 }
 
@@ -153,7 +154,7 @@ func (k *choices) addKey(r *engine.Record) {
 func (k *choices) note(r *engine.Record) {
 	switch n := r.Note; {
 	case n == nil:
-	case n.What == NoteActivated || n.What == NoteTrust:
+	case n.What == NoteActivated || n.What == NoteTrust || n.What == NoteChannel:
 		k.policy = append(k.policy, r)
 	case n.What == NoteCodeSeen:
 		k.seen = k.seen || k.now != nil && n.Detail == k.now.Fingerprint()

@@ -37,6 +37,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 // flagValues describes the values of flags, by pflag's names of their types.
 var flagValues = map[string]string{
 	"bool": "true or false", "int": "a whole number", "float64": "a number", "duration": "a time such as 5s or 1m30s",
+	"span": "a time such as 90m, 12h or 2d",
 }
 
 // WithNear adds a suggestion: the name that was probably meant.

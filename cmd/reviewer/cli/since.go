@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // SinceTime returns a time that a person names, as Unix milliseconds: a span
@@ -69,4 +71,28 @@ func TimeSpan(text string) (time.Duration, bool) {
 	}
 	span, err := time.ParseDuration(text)
 	return span, err == nil && span >= 0
+}
+
+// SpanVar adds a flag with a duration, which may be in days.
+func SpanVar(f *pflag.FlagSet, span *time.Duration, name string, value time.Duration, what string) {
+	*span = value
+	f.Var((*spanValue)(span), name, what)
+}
+
+type spanValue time.Duration
+
+// String implements pflag.Value.
+func (s *spanValue) String() string { return time.Duration(*s).String() }
+
+// Type implements pflag.Value.
+func (*spanValue) Type() string { return "span" }
+
+// Set implements pflag.Value.
+func (s *spanValue) Set(text string) error {
+	span, ok := TimeSpan(text)
+	if !ok {
+		return errors.New("expected a time such as 90m, 12h or 2d")
+	}
+	*s = spanValue(span)
+	return nil
 }

@@ -49,4 +49,5 @@ const (
 	Unreachable = "unreachable" // the release could not be fetched
 	Problem     = "problem"     // policy status has the text
 	OffChannel  = "channel"     // what is active is from another channel
+	NoRelease   = "no_release"  // the organisation's layer was rolled back to no bundle
 )

@@ -23,9 +23,10 @@ func policyFleetCommand(a *cli.App) *cobra.Command {
 		Long: "FOLDER has the status reports that machines sent (releases.report.to) or that `reviewer policy pull --report-to`\n" +
 			"wrote: files that end in .json or .jsonl, each with one report or several; the last of each machine counts.\n\n" +
 			"A machine is silent if it has not reported for longer than --silent-after, and failing if its last report has a\n" +
-			"problem, with the codes that `reviewer policy verify` uses, or unreachable, no_policy, channel (its release is from\n" +
-			"another one), clock (its clock is ahead) or problem (`reviewer policy status` there says which). It is held if a\n" +
-			"release was rolled back there, and behind if another machine of the channel has a newer release.\n" +
+			"problem, with the codes that `reviewer policy verify` uses, or unreachable, no_policy, no_release (its\n" +
+			"organisation's layer was rolled back to no bundle), channel (its release is from another one), clock (its clock\n" +
+			"is ahead) or problem (`reviewer policy status` there says which). It is held if a release was rolled back there,\n" +
+			"and behind if another machine of the channel has a newer release.\n" +
 			"Exit code 2 if a machine fails or is silent; 1 if a file is not a report.",
 		Example: "  reviewer policy fleet /srv/reports\n  reviewer policy fleet /srv/reports --silent-after 6h -f json",
 		Args:    cli.Needs(cli.Argument{Name: "FOLDER", What: "a folder with status reports"}),
@@ -63,7 +64,7 @@ func policyFleetCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.DurationVar(&silent, "silent-after", 48*time.Hour, "how long a machine may be silent")
+	cli.SpanVar(f, &silent, "silent-after", 48*time.Hour, "how long a machine may be silent")
 	f.StringVar(&at, "at", "", "judge silence at this time, such as 2026-11-29T08:00:00Z (default now)")
 	out.Flags(cmd, term.Text, "json")
 	return cmd

@@ -63,11 +63,12 @@ func policyPullCommand(a *cli.App) *cobra.Command {
 			return cli.Needs(place)(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			in.timer.given = cmd.Flags().Changed("every")
 			if err := in.known(); err != nil {
 				return err
 			}
 			if in.timer.asked() {
-				return in.timer.run(a, cmd, args)
+				return in.timer.run(a, cmd, args, in.hold.Layer)
 			}
 			doc, err := pull(cmd.Context(), a, &in, args[0])
 			reported, unsent := reportStatus(cmd.Context(), a, &in, doc, err)
@@ -75,10 +76,8 @@ func policyPullCommand(a *cli.App) *cobra.Command {
 				doc.Reported = reported
 				err = errors.Join(showPulled(a, doc, &in.out), err)
 			}
-			if unsent = wrapped(unsent); in.reportTo != "" {
-				return errors.Join(err, unsent)
-			} else if unsent != nil {
-				fmt.Fprintln(a.Stderr, "reviewer:", term.OneLine(cli.Masked(unsent.Error()), 500))
+			if unsent != nil { // which does not change how the pull ended
+				fmt.Fprintln(a.Stderr, "reviewer: the status report:", term.OneLine(cli.Masked(unsent.Error()), 500))
 			}
 			return err
 		},
@@ -104,7 +103,7 @@ func (in *pulling) known() error {
 		return cli.Usage("-f %s is for a pull; leave it out for a timer", in.out.Format)
 	case in.to == "" && !in.activate && !in.timer.remove:
 		return cli.Usage("no destination given: use -o FOLDER, -o ARCHIVE, or --activate")
-	case !in.activate && (in.hold.Layer != "" || in.hold.AllowRollback || in.hold.Resume || in.hold.Reason != ""):
+	case !in.activate && !in.timer.remove && (in.hold.Layer != "" || in.hold.AllowRollback || in.hold.Resume || in.hold.Reason != ""):
 		return cli.Usage("--layer, --allow-rollback, --resume and --reason need --activate; leave them out, or add it")
 	}
 	return knownActivation(&in.hold)
@@ -165,14 +164,6 @@ func pull(ctx context.Context, a *cli.App, in *pulling, place string) (*pullDocu
 		doc.Activated, err = activate(ctx, a, in.hold)
 	}
 	return doc, err
-}
-
-// wrapped says that an error is about the report alone.
-func wrapped(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("the status report: %w", err)
 }
 
 func refused(v trust.Verdict) error { return cli.Findings("refused [%s] %s", v.Code, v.Reason) }

@@ -51,7 +51,10 @@ func reportStatus(ctx context.Context, a *cli.App, in *pulling, doc *pullDocumen
 	}
 	if in.reportTo != "" {
 		name := filepath.Join(in.reportTo, r.Labels["id"]+".json")
-		return name, term.WriteWhole(name, append(raw, '\n'))
+		if err := term.WriteWhole(name, append(raw, '\n')); err != nil {
+			return "", fmt.Errorf("it could not be written: %w", err)
+		}
+		return name, nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()
@@ -59,7 +62,10 @@ func reportStatus(ctx context.Context, a *cli.App, in *pulling, doc *pullDocumen
 	if err != nil {
 		return "", err
 	}
-	return place.Scheme + "://" + place.Host, ship.Post(ctx, to, raw)
+	if err := ship.Post(ctx, to, raw); err != nil {
+		return "", err
+	}
+	return place.Scheme + "://" + place.Host, nil
 }
 
 // machineReport is a report that is being made.
@@ -89,7 +95,7 @@ func reportOf(status *StatusDocument, store *audit.Store, host bool, now time.Ti
 			continue // a folder, or what is built in
 		}
 		b := fleet.Bundle{Name: l.Layer, Held: l.heldArchives}
-		if act := l.Activation; act != nil {
+		if act := l.Activation; act != nil && !act.None() {
 			b.Name, b.Revision, b.Activated = act.Name, act.Version, term.Time(act.At)
 			b.Channel, b.Sequence, b.Archive = act.Channel, act.Sequence, act.Archive
 		}
@@ -145,15 +151,23 @@ var machineIDForm = engine.Regexp(`^[A-Z2-7]{26}$`)
 // machineID is a random name of this machine, made at its first report: it tells machines apart and says nothing
 // about them.
 func machineID(home string) (string, error) {
-	name := filepath.Join(home, "machine-id")
-	raw, err := active.ReadBounded(name, 64)
+	id, err := knownMachineID(home)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := os.MkdirAll(home, 0o700); err != nil {
 			return "", err
 		}
-		id := rand.Text()
-		return id, term.WriteWhole(name, []byte(id+"\n"))
+		id = rand.Text()
+		return id, term.WriteWhole(machineIDFile(home), []byte(id+"\n"))
 	}
+	return id, err
+}
+
+func machineIDFile(home string) string { return filepath.Join(home, "machine-id") }
+
+// knownMachineID is the id that machineID made before; fs.ErrNotExist: none.
+func knownMachineID(home string) (string, error) {
+	name := machineIDFile(home)
+	raw, err := active.ReadBounded(name, 64)
 	id := strings.TrimSpace(string(raw))
 	if err == nil && !machineIDForm().MatchString(id) {
 		err = fmt.Errorf("%s is not the id of a machine; remove it, and the next report makes one", name)

@@ -93,6 +93,9 @@ func sign(ctx context.Context, a *cli.App, path string, s *policySign) error {
 	if s.add && (s.opa || s.force) {
 		return cli.Usage("--add keeps existing signatures; --opa and --force would invalidate them")
 	}
+	if err := trust.CheckChannel(s.channel); err != nil {
+		return cli.Usage("--channel: %w", err)
+	}
 	if err := s.out.Known(); err != nil {
 		return err
 	}

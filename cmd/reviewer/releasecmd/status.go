@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -57,6 +58,8 @@ func policyStatusCommand(a *cli.App) *cobra.Command {
 type StatusDocument struct {
 	Policy   string        `json:"policy,omitempty"`  // digest of the active policy; empty: none, and every call is denied
 	Channel  string        `json:"channel,omitempty"` // from which releases are taken; empty: any
+	Machine  string        `json:"machine,omitempty"` // its id in status reports; empty: it has none yet
+	Kept     string        `json:"kept,omitempty"`    // why that channel counts although no setting names it
 	Trust    TrustStatus   `json:"trust"`
 	Layers   []LayerStatus `json:"layers"`
 	Problems []string      `json:"problems"` // not about a single layer
@@ -65,7 +68,7 @@ type StatusDocument struct {
 // LayerStatus is the status of a layer.
 type LayerStatus struct {
 	Layer      string               `json:"layer"`
-	From       string               `json:"from"` // bundle, folder, shipped
+	From       string               `json:"from"` // bundle, folder, shipped, none
 	At         string               `json:"at"`   // where its files are
 	Digest     string               `json:"digest,omitempty"`
 	Activation *releases.Activation `json:"activation,omitempty"`
@@ -114,13 +117,20 @@ func StatusOf(ctx context.Context, store *audit.Store, now int64) *StatusDocumen
 	if trusted.Problem != "" {
 		doc.Problems = append(doc.Problems, trusted.Problem)
 	}
+	id, err := knownMachineID(store.Dir)
+	if err == nil {
+		doc.Machine = id
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		doc.wrong(err)
+	}
 	holds, err := cli.MachineAt(store.Dir).Layers("")
 	if err != nil {
 		doc.wrong(err)
 		return doc
 	}
-	doc.Channel, err = cli.MachineAt(store.Dir).Channel("")
+	limit, err := cli.MachineAt(store.Dir).Limit()
 	doc.wrong(err)
+	doc.Channel, doc.Kept = limit.Channel, limit.Text()
 	state, err := holds.Releases.State()
 	if err != nil {
 		doc.wrong(err)
@@ -147,10 +157,11 @@ func StatusOf(ctx context.Context, store *audit.Store, now int64) *StatusDocumen
 // layer checks one layer, if it exists.
 func (d *StatusDocument) layer(holds *active.Layers, believed active.Trust, layer string, now int64) {
 	s, err := holds.Source(layer)
+	l := LayerStatus{Layer: layer, Held: []string{}, Problems: []string{}}
 	if s == nil && err == nil {
+		d.emptied(holds, l)
 		return
 	}
-	l := LayerStatus{Layer: layer, Held: []string{}, Problems: []string{}}
 	if a, ok := holds.Active.Layers[layer]; ok && !a.None() {
 		l.From, l.Activation, l.At = "bundle", &a, holds.Releases.Path(a.Release)
 	}
@@ -169,10 +180,25 @@ func (d *StatusDocument) layer(holds *active.Layers, believed active.Trust, laye
 	d.Layers = append(d.Layers, l)
 }
 
+// emptied shows a layer that was rolled back to no bundle and has no folder. In the organisation's that is a problem.
+func (d *StatusDocument) emptied(holds *active.Layers, l LayerStatus) {
+	a, there := holds.Active.Layers[l.Layer]
+	if !there || !a.None() || !a.Rollback {
+		return
+	}
+	l.From, l.Activation = "none", &a
+	if l.Layer == bundles.Organisation {
+		l.problem(fleet.NoRelease, "its bundle was rolled back, and nothing took its place: activate a newer release, or `reviewer policy "+
+			"activate ARCHIVE --resume --reason TEXT` by a person")
+	}
+	d.Layers = append(d.Layers, l)
+}
+
 // held lists what was rolled back, each bundle once.
 func (l *LayerStatus) held(history []releases.Activation) {
 	for _, r := range active.HeldBack(history, l.Layer) {
-		text := fmt.Sprintf("%s was rolled back by %s, and stays away until a newer release is active (or --resume)", r.From, r.Why())
+		text := fmt.Sprintf("%s was rolled back by %s, and stays away until a newer release is active (or a person at a terminal adds --resume)",
+			r.From, r.Why())
 		if text = cli.Masked(text); !slices.Contains(l.Held, text) && r.From.Archive != "" {
 			l.Held, l.heldArchives = append(l.Held, text), append(l.heldArchives, r.From.Archive)
 		}
@@ -218,7 +244,7 @@ func (l *LayerStatus) verify(holds *active.Layers, believed active.Trust, now in
 // whole compiles all layers together.
 func (d *StatusDocument) whole(ctx context.Context, holds *active.Layers) {
 	for _, l := range d.Layers {
-		if l.Digest == "" && l.Layer != bundles.User {
+		if l.Digest == "" && l.Layer != bundles.User && l.From != "none" {
 			return // already reported, and nothing is active
 		}
 	}
@@ -265,7 +291,10 @@ func showStatus(a *cli.App, w io.Writer, out *term.Output, d *StatusDocument) er
 		}
 	}
 	if d.Channel != "" {
-		fmt.Fprintf(text, "releases of the channel %s only\n", d.Channel)
+		fmt.Fprintf(text, "releases of the channel %s only%s\n", d.Channel, term.After(": ", d.Kept))
+	}
+	if d.Machine != "" {
+		fmt.Fprintf(text, "machine %s\n", d.Machine)
 	}
 	fmt.Fprintln(text, d.Trust.Text(p))
 	for _, problem := range d.Problems {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/ship"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/unit"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,29 +23,30 @@ import (
 // pullTimer is the flags of policy pull that are about a timer.
 type pullTimer struct {
 	every      time.Duration
+	given      bool // --every
 	on, remove bool // --install, --uninstall
 }
 
 func (t *pullTimer) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.DurationVar(&t.every, "every", 0, "print the definition of a timer (systemd or launchd) that repeats this pull, such as 1h")
-	f.BoolVar(&t.on, "install", false, "with --every: write the timer, and start nothing")
-	f.BoolVar(&t.remove, "uninstall", false, "remove the timer")
+	cli.SpanVar(f, &t.every, "every", 0, "print the definition of a timer (systemd or launchd) that repeats this pull, such as 1h")
+	f.BoolVar(&t.on, "install", false, "with --every: write the timer, and start nothing; with --layer it is one of its own")
+	f.BoolVar(&t.remove, "uninstall", false, "remove the timer; with --layer, the one of that layer")
 	cmd.MarkFlagsMutuallyExclusive("install", "uninstall")
 	cmd.MarkFlagsMutuallyExclusive("every", "uninstall")
 }
 
 // asked reports whether the command is about a timer, and not a pull.
-func (t *pullTimer) asked() bool { return t.every != 0 || t.on || t.remove }
+func (t *pullTimer) asked() bool { return t.given || t.on || t.remove }
 
 // shortest is how often a server may be asked.
 const shortest = time.Minute
 
 // run prints, writes or removes the timer.
-func (t *pullTimer) run(a *cli.App, cmd *cobra.Command, args []string) error {
+func (t *pullTimer) run(a *cli.App, cmd *cobra.Command, args []string, layer string) error {
 	if t.remove && len(args) > 0 {
-		return cli.Usage("--uninstall takes no PLACE: there is one timer")
-	} else if t.on && t.every == 0 {
+		return cli.Usage("--uninstall takes no PLACE; with --layer it removes the timer of that layer")
+	} else if t.on && !t.given {
 		return cli.Usage("--install needs --every DURATION, such as 1h")
 	} else if !t.remove && t.every < shortest {
 		return cli.Usage("--every %s: expected %s or more", t.every, shortest)
@@ -77,11 +79,23 @@ func (t *pullTimer) run(a *cli.App, cmd *cobra.Command, args []string) error {
 		sum := sha256.Sum256([]byte(id))
 		share = float64(binary.BigEndian.Uint32(sum[:])) / math.MaxUint32
 	}
-	u, err := unit.Timer(runtime.GOOS, user, cli.Program(), words, max(t.every, shortest), share)
+	u, err := unit.Timer(runtime.GOOS, user, layer, cli.Program(), words, max(t.every, shortest), share)
 	if err != nil {
 		return err
 	}
+	if there, same := u.Has(placeOf(words)); t.on && there && !same {
+		return fmt.Errorf("%s pulls from another place; remove it first with --uninstall%s, or give this pull a timer of its own: "+
+			"--layer with base, organisation or user", u.Place(), term.After(" --layer ", layer))
+	}
 	return t.apply(a, u)
+}
+
+// placeOf is the place in the command of pullWords; empty: there is no command.
+func placeOf(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return words[2]
 }
 
 func (t *pullTimer) apply(a *cli.App, u unit.Unit) error {
@@ -117,6 +131,9 @@ func pullWords(cmd *cobra.Command, place, home string) ([]string, error) {
 	} else if !from.Remote() && !layout {
 		if place, err = filepath.Abs(place); err != nil {
 			return nil, err
+		}
+		if _, err := os.Stat(place); err != nil {
+			return nil, fmt.Errorf("%s: no such folder or archive, so a timer could not pull it; for a registry write oci://HOST/NAME:TAG", place)
 		}
 	}
 	words := []string{"policy", "pull", place, "--home", home}

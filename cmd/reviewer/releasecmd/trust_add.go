@@ -160,13 +160,13 @@ func (t *trustAdding) read(path string) error {
 		base := filepath.Base(path)
 		t.Name = strings.ToLower(strings.TrimSuffix(base, filepath.Ext(base)))
 	}
-	t.Channels = map[string]string{}
+	t.Channels = map[string][]string{}
 	for _, one := range t.channels {
 		name, policy, ok := strings.Cut(one, "=")
 		if !ok || name == "" || policy == "" {
 			return cli.Usage("--channel %s: expected NAME=POLICY, such as stable=acme/agents", one)
 		}
-		t.Channels[name] = policy
+		t.Channels[name] = append(t.Channels[name], policy)
 	}
 	return nil
 }

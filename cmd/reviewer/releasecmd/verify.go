@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,7 +42,8 @@ func policyVerifyCommand(a *cli.App) *cobra.Command {
 		Long: "The signatures are next to the archive, in ARCHIVE.dsse.json. Checks run in this order: size, trust\n" +
 			"file, signatures, digest, channel and name, sequence, expiry, engine, contents, and compiling;\n" +
 			"nothing in the archive is read before its digest is known to be signed. A refused bundle has one\n" +
-			"of the codes trust, unsigned, threshold, digest, scope, rollback, expired, engine, unpack, compile.\n\n" +
+			"of the codes " + strings.Join(trust.Codes(), ", ") + ".\n" +
+			"Only policy activate and pull refuse with held: the bundle was rolled back on this machine.\n\n" +
 			"The trust file is " + trust.FileName + " in the state directory, or the organisation's in\n" +
 			filepath.Dir(active.OrganisationDir()) + ", which takes precedence. Without one the result is 'unsigned': the origin of\n" +
 			"the bundle is unknown. --verification-key replaces it with keys for this run, --sigstore with a\n" +

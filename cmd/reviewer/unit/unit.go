@@ -9,6 +9,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,19 +44,23 @@ func Service(system, user, program string, args []string) (Unit, error) {
 }
 
 // Timer starts a command from time to time. Machines must not ask a server all at once, so each waits up to a tenth
-// longer: systemd by chance; for launchd, which cannot, share is this machine's part of that tenth, from 0 to 1.
-func Timer(system, user, program string, args []string, every time.Duration, share float64) (Unit, error) {
+// longer: systemd by chance; for launchd, which cannot, share is this machine's part of that tenth, from 0 to 1. A layer that
+// is named has a timer of its own.
+func Timer(system, user, layer, program string, args []string, every time.Duration, share float64) (Unit, error) {
 	if err := writable(append([]string{program}, args...)); err != nil {
 		return Unit{}, err
 	}
-	jitter := every / 10
+	jitter, systemd, launchd := every/10, "reviewer-pull", "dev.reviewer.pull"
+	if layer != "" {
+		systemd, launchd = systemd+"-"+layer, launchd+"."+layer
+	}
 	switch system {
 	case "linux":
-		return ofSystemd(user, "reviewer-pull.timer", File{"reviewer-pull.service", systemdPull(program, args)},
-			File{"reviewer-pull.timer", systemdTimer(every, jitter)}), nil
+		return ofSystemd(user, systemd+".timer", File{systemd + ".service", systemdPull(program, args)},
+			File{systemd + ".timer", systemdTimer(every, jitter)}), nil
 	case "darwin":
 		seconds := int64((every + time.Duration(share*float64(jitter))).Seconds())
-		return ofLaunchd(user, "dev.reviewer.pull", program, args,
+		return ofLaunchd(user, launchd, program, args,
 			fmt.Sprintf("  <key>StartInterval</key>\n  <integer>%d</integer>\n  <key>RunAtLoad</key>\n  <true/>\n", seconds)), nil
 	}
 	return Unit{}, cli.Usage("--every supports systemd and launchd only; on %s, start the command with the system's own scheduler", system)
@@ -149,12 +154,17 @@ func systemdWord(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, `$`, `$$`).Replace(s) + `"`
 }
 
+// launchdWord is a word of ProgramArguments.
+func launchdWord(s string) string {
+	var word bytes.Buffer
+	_ = xml.EscapeText(&word, []byte(s)) // a buffer takes everything
+	return "<string>" + word.String() + "</string>"
+}
+
 func launchdList(label, program string, args []string, when string) string {
-	var words bytes.Buffer
+	var words strings.Builder
 	for _, word := range append([]string{program}, args...) {
-		words.WriteString("    <string>")
-		_ = xml.EscapeText(&words, []byte(word)) // a buffer takes everything
-		words.WriteString("</string>\n")
+		words.WriteString("    " + launchdWord(word) + "\n")
 	}
 	return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -189,11 +199,25 @@ func (u Unit) Install() (changed bool, err error) {
 	return changed, nil
 }
 
-// Remove removes the files.
+// Has reports whether the first file is there, and whether it has a word of a command.
+func (u Unit) Has(word string) (there, has bool) {
+	old, err := os.ReadFile(u.Files[0].Path)
+	return err == nil, strings.Contains(string(old), systemdWord(word)) || strings.Contains(string(old), launchdWord(word))
+}
+
+// Remove removes the files. It is an error if there are none.
 func (u Unit) Remove() error {
 	var errs []error
+	gone := 0
 	for _, f := range u.Files {
-		errs = append(errs, os.Remove(f.Path))
+		if err := os.Remove(f.Path); errors.Is(err, fs.ErrNotExist) {
+			gone++
+		} else {
+			errs = append(errs, err)
+		}
+	}
+	if gone == len(u.Files) {
+		return fmt.Errorf("%s is not installed, so there is nothing to remove", u.Place())
 	}
 	return errors.Join(errs...)
 }

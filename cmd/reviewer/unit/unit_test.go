@@ -19,7 +19,7 @@ func TestUnits(t *testing.T) {
 			t.Fatal(err)
 		}
 		pull := []string{"policy", "pull", "oci://registry.example.com/policy/agents:stable", "--activate", "--home", state}
-		timer, err := Timer(system, "/home/kim", "/opt/re viewer/reviewer", pull, time.Hour, 0.5)
+		timer, err := Timer(system, "/home/kim", "", "/opt/re viewer/reviewer", pull, time.Hour, 0.5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestUnits(t *testing.T) {
 		if u, err := Service(c.system, "/home/kim", "/reviewer", []string{c.home}); err == nil {
 			t.Errorf("%+v: %+v", c, u)
 		}
-		if u, err := Timer(c.system, "/home/kim", "/reviewer", []string{c.home}, time.Hour, 0); err == nil {
+		if u, err := Timer(c.system, "/home/kim", "", "/reviewer", []string{c.home}, time.Hour, 0); err == nil {
 			t.Errorf("%+v: %+v", c, u)
 		}
 	}
