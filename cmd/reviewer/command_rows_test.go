@@ -166,6 +166,7 @@ func TestVariantsOfCommands(t *testing.T) {
 		"reviewer run -- npm install --force": false, "reviewer policy docs all": false,
 
 		"reviewer allow --each": true, "reviewer doctor --fix": true, "reviewer trash --empty": true, "reviewer policy pull acme --activate": true,
+		"reviewer policy pull acme --every 1h --install": true, "reviewer policy pull acme --uninstall": true, "reviewer policy pull acme --every 1h": false,
 		"reviewer install --dry-run": true, "reviewer frobnicate": true, "reviewer session frobnicate": true, `reviewer "$c"`: true,
 		`reviewer session "$c"`: true, "reviewer __complete approvals approve ''": true, "reviewer policy trust frobnicate": true,
 		"reviewer config set approvals.queue never": true, "reviewer policy accept": true, "reviewer policy accept --dry-run=false": true,
