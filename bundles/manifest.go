@@ -218,6 +218,9 @@ func (b *Bundle) manifestSpot(key string) position {
 
 func decodeManifest(content []byte) (Manifest, error) {
 	var m Manifest
+	if !json.Valid(content) {
+		return m, notManifest(content, json.Unmarshal(content, &m)) // whose error has the offset
+	}
 	if _, err := engine.Canonical(content); err != nil {
 		return m, notManifest(content, err)
 	}
