@@ -218,10 +218,11 @@ func (b *Bundle) manifestSpot(key string) position {
 
 func decodeManifest(content []byte) (Manifest, error) {
 	var m Manifest
-	if !json.Valid(content) {
-		return m, notManifest(content, json.Unmarshal(content, &m)) // whose error has the offset
+	_, err := engine.Canonical(content)
+	if !json.Valid(content) && (offsetOf(err) == 0 || jsonHint(content[offsetOf(err)-1:]) == "") {
+		err = json.Unmarshal(content, &m) // with the line of the mistake
 	}
-	if _, err := engine.Canonical(content); err != nil {
+	if err != nil {
 		return m, notManifest(content, err)
 	}
 	d := json.NewDecoder(bytes.NewReader(content))

@@ -50,7 +50,7 @@ func jsonValue(v ref.Val) any {
 		}
 		return list
 	case types.Timestamp, types.Duration, *types.Type:
-		return v.(ref.Val).ConvertToType(types.StringType).Value()
+		return v.ConvertToType(types.StringType).Value()
 	}
 	return v.Value()
 }
