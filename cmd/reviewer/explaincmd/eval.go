@@ -56,7 +56,7 @@ func EvalCommand(a *cli.App) *cobra.Command {
 			if t.interactive || len(args) == 0 && a.StdinTerminal() {
 				return t.readLines(cmd.Context(), a, args)
 			}
-			if len(args) == 0 {
+			if len(args) == 0 || strings.TrimSpace(args[0]) == "" {
 				return cli.Usage("no expression: expected EXPR, such as 'action.types'; or --interactive, which reads expressions line by line")
 			}
 			d, err := t.decideOrEmpty(cmd.Context(), a, args[1:])

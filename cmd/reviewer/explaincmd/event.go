@@ -47,6 +47,13 @@ type decided struct {
 	input     *engine.Input
 }
 
+// compiled compiles a policy, and returns how long it took.
+func compiled(ctx context.Context, e *bundles.Effective) (*review.Policy, time.Duration, error) {
+	begun := time.Now()
+	policy, err := wiring.Compile(ctx, e)
+	return policy, time.Since(begun), err
+}
+
 // hosts returns what evaluates the policy.
 func (d *decided) hosts() (*rego.Host, *cel.Host, error) {
 	decider, isRego := d.policy.Decider.(*rego.Host)
@@ -162,9 +169,7 @@ func (t *event) decideEvents(ctx context.Context, a *cli.App, r io.Reader) (*dec
 	if err != nil {
 		return nil, err
 	}
-	begun := time.Now()
-	policy, err := wiring.Compile(ctx, e)
-	took := time.Since(begun)
+	policy, took, err := compiled(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -257,9 +262,7 @@ func (t *event) decideRecord(ctx context.Context, a *cli.App, id string) (*decid
 	if err != nil {
 		return nil, err
 	}
-	begun := time.Now()
-	policy, err := wiring.Compile(ctx, e)
-	took := time.Since(begun)
+	policy, took, err := compiled(ctx, e)
 	if err != nil {
 		return nil, err
 	}
