@@ -81,8 +81,8 @@ type Action struct {
 	// Effects of commands found in the arguments of unknown programs, in case
 	// these run them; worst first.
 	Possible        []Effect `json:"possible,omitempty"`
-	PossibleSignals []Signal `json:"possible_signals,omitempty"` // signals of these commands
-	// These commands: an unknown program may run them; at most 8.
+	PossibleSignals []Signal `json:"possible_signals,omitempty"` // signals of the commands in possible
+	// Commands in the arguments of unknown programs, in case these run them; at most 8.
 	PossibleCommands []Command `json:"possible_commands,omitempty"`
 
 	// First word of the name of an MCP tool about which nothing is known: no row describes it, and neither
