@@ -53,7 +53,7 @@ func (m Machine) Channel(asked string) (string, error) {
 // folder with the setting may have been removed for a bundle.
 func (m Machine) Limit() (Limit, error) {
 	h, err := m.Layers("")
-	if err != nil { // which only a person can repair
+	if err != nil { // then only a person can activate anything
 		return Limit{}, nil
 	}
 	return h.limit()
