@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"time"
 
@@ -10,12 +11,12 @@ import (
 
 // sure compares both sides' answers to an event. If they may depend on something that was not
 // recorded, both are evaluated again under each assumption about it: whether the files exist that
-// a call in a transcript names, and what detectors would have found. A state is certain only if it
+// a call in a transcript changes, and what detectors would have found. A state is certain only if it
 // is the same under every assumption.
 func (r *sessionRun) sure(ctx context.Context, c *candidate, m RecordedEvent, base, now *sideAnswer) difference {
 	d := c.between(*base, *now, &r.Baseline)
 	switch {
-	case m.Event != nil && (d.state == Tightened || d.state == Loosened):
+	case m.Event != nil && (d.state == Unchanged || d.state == Tightened || d.state == Loosened):
 		return r.existing(ctx, c, m, d)
 	case m.Event == nil && (d.state == Maybe || d.state == Unknown):
 		return r.detected(ctx, c, m, base, now, d)
@@ -23,42 +24,103 @@ func (r *sessionRun) sure(ctx context.Context, c *candidate, m RecordedEvent, ba
 	return d
 }
 
+// existing compares both sides for the files that may have existed before the call.
 func (r *sessionRun) existing(ctx context.Context, c *candidate, m RecordedEvent, d difference) difference {
-	for _, word := range []string{"yes", "no"} {
-		other, differs := assumed(m.Record, word)
-		if !differs {
-			break
-		}
-		m.Record, m.assumed = other, word
+	files := unseen(m.Record, d.state.changes())
+	if len(files) == 0 || r.Baseline.Policy != nil && r.Baseline.Policy.Digest == c.Policy.Digest {
+		return d
+	}
+	was := d
+	for exists := range mixtures(files) {
+		m.exists = exists
 		base, err := r.baseline.answer(ctx, m, r.replay)
 		now, err2 := c.answer(ctx, m, r.replay)
 		if err != nil || err2 != nil {
-			break // the context ended
+			return d // the context ended
 		}
-		if again := c.between(base, now, &r.Baseline); again.state != d.state {
-			d = difference{Maybe, "whether the files named in the call existed", d.loosens || again.loosens}
+		again := c.between(base, now, &r.Baseline)
+		if d.loosens = d.loosens || again.loosens; again.state == was.state {
+			continue
+		}
+		if d.missing = "whether the files existed that the call changes"; was.state.changes() {
+			d.state = Maybe
+		} else {
+			d.state = Unknown
+		}
+		if d.loosens {
+			break // nothing more can be learned
 		}
 	}
 	return d
 }
 
-// assumed returns the record as if the paths of its effects had existed, or not, where that is
-// unknown.
-func assumed(rec *engine.Record, word string) (*engine.Record, bool) {
+// unseen lists the files that a call changes or deletes and of which is not known whether they existed; without edited, not those
+// whose text it edits, as these must have existed.
+func unseen(rec *engine.Record, edited bool) []string {
 	if rec.Action == nil {
-		return rec, false
+		return nil
+	}
+	var files []string
+	for _, e := range rec.Action.Effects {
+		if mayExist(&e) && (edited || e.Verb != "edit") && !slices.Contains(files, e.Target) {
+			files = append(files, e.Target)
+		}
+	}
+	return files
+}
+
+// mayExist reports whether a file that an effect changes or deletes may have existed or not.
+func mayExist(e *engine.Effect) bool {
+	return e.Exists == "" && (e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete)
+}
+
+// mixtures yields which of the files exist: all and none first, and, of more than five, each alone and all but each, as far as
+// maxCombinations allows it.
+func mixtures(files []string) iter.Seq[map[string]string] {
+	return func(yield func(map[string]string) bool) {
+		mixture := func(exists func(i int) bool) map[string]string {
+			words := map[string]string{}
+			for i, file := range files {
+				if words[file] = "no"; exists(i) {
+					words[file] = "yes"
+				}
+			}
+			return words
+		}
+		n, all := len(files), 1<<min(len(files), 6)
+		if !yield(mixture(func(int) bool { return true })) || !yield(mixture(func(int) bool { return false })) {
+			return
+		}
+		if all <= maxCombinations {
+			for bits := 1; bits < all-1; bits++ {
+				if !yield(mixture(func(i int) bool { return bits>>i&1 == 1 })) {
+					return
+				}
+			}
+			return
+		}
+		for one := range min(n, maxCombinations/2-1) {
+			if !yield(mixture(func(i int) bool { return i == one })) || !yield(mixture(func(i int) bool { return i != one })) {
+				return
+			}
+		}
+	}
+}
+
+// assumed returns a record as if files had existed, or not, where that is unknown; exists says yes or no for each.
+func assumed(rec *engine.Record, exists map[string]string) *engine.Record {
+	if rec.Action == nil || len(exists) == 0 {
+		return rec
 	}
 	other, action := *rec, *rec.Action
-	action.Effects = make([]engine.Effect, len(rec.Action.Effects))
-	differs := false
-	for i, e := range rec.Action.Effects {
-		if e.Exists == "" && (e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete) {
-			e.Exists, differs = word, true
+	action.Effects = slices.Clone(rec.Action.Effects)
+	for i := range action.Effects {
+		if e := &action.Effects[i]; mayExist(e) {
+			e.Exists = exists[e.Target]
 		}
-		action.Effects[i] = e
 	}
 	other.Action = &action
-	return &other, differs
+	return &other
 }
 
 // aWeek is the number of hours after which the time of day and the day of the week repeat.

@@ -18,6 +18,9 @@ type Comparison struct {
 	Selection  Selection
 	Rows       engine.Rows // with which the records of transcripts were made; a side with other rows reads the events again
 
+	// UserOf returns whose workspace a folder is; empty: that is unknown. Only a Selection of users needs it.
+	UserOf func(workspace string) string
+
 	// Event returns a context for the decisions about one event, in which policies use what
 	// others have computed for it; nil: each decides alone.
 	Event func(context.Context) context.Context
@@ -76,8 +79,13 @@ func (s *Selection) wanted(m RecordedEvent) bool {
 	return len(s.Tools) == 0 || slices.Contains(s.Tools, rec.Event.Tool)
 }
 
-// within reports whether a session's workspace is one of the folders, or below one.
-func (s *Selection) within(workspace string) bool {
+// within reports whether a session's workspace is one of the folders, or below one, and in the home directory of one of the
+// users.
+func (c *Comparison) within(workspace string) bool {
+	s := c.Selection
+	if len(s.Users) > 0 && !slices.Contains(s.Users, c.UserOf(workspace)) {
+		return false
+	}
 	return len(s.Workspaces) == 0 || slices.ContainsFunc(s.Workspaces, func(dir string) bool {
 		dir = strings.TrimSuffix(dir, "/")
 		return workspace == dir || strings.HasPrefix(workspace, dir+"/")
@@ -250,7 +258,7 @@ func (r *sessionRun) answersTo(ctx context.Context, m RecordedEvent) ([]sideAnsw
 			return nil, err
 		}
 		heard = append(heard, s)
-		if r.Selection.wanted(m) && !base.noAnswer && r.Selection.within(r.replay.history.Workspace) && r.Selection.fires(base, s) {
+		if r.Selection.wanted(m) && !base.noAnswer && r.within(r.replay.history.Workspace) && r.Selection.fires(base, s) {
 			r.count(ctx, c, m, base, s)
 		}
 	}

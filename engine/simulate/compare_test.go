@@ -182,9 +182,13 @@ func TestSelection(t *testing.T) {
 	if !one.Holds("abc") || one.Holds("a") || !(&Selection{}).Holds("a") {
 		t.Error("sessions are chosen by the beginning of their ids")
 	}
-	folder, agent := Selection{Workspaces: []string{"/srv/shop/"}}, Selection{Agents: []string{"codex"}}
-	if !folder.within("/srv/shop") || !folder.within("/srv/shop/cart") || folder.within("/srv/shops") || !(&Selection{}).within("/a") {
+	folder, agent := Comparison{Selection: Selection{Workspaces: []string{"/srv/shop/"}}}, Selection{Agents: []string{"codex"}}
+	if !folder.within("/srv/shop") || !folder.within("/srv/shop/cart") || folder.within("/srv/shops") || !(&Comparison{}).within("/a") {
 		t.Error("workspaces are chosen by a folder or what is below it")
+	}
+	user := Comparison{Selection: Selection{Users: []string{"ann"}}, UserOf: func(dir string) string { return strings.Split(dir+"//", "/")[2] }}
+	if !user.within("/home/ann/shop") || user.within("/home/anna/shop") || user.within("/srv") {
+		t.Error("sessions are chosen by the user whose home directory they are in")
 	}
 	if !agent.HasAgent("codex") || agent.HasAgent("claude-code") || !(&Selection{}).HasAgent("a") {
 		t.Error("sessions are chosen by their agent")

@@ -95,6 +95,7 @@ type Selection struct {
 
 	Until      int64    `json:"until,omitempty"`      // Unix milliseconds; what happened from then on is not counted
 	Workspaces []string `json:"workspaces,omitempty"` // folders, with those below them; none: all
+	Users      []string `json:"users,omitempty"`      // names: only sessions in a folder of one's home directory; none: all
 	Agents     []string `json:"agents,omitempty"`     // such as claude-code; none: all
 	Rules      []string `json:"rules,omitempty"`      // ids: only decisions in which one fires on either side; none: all
 	Answers    []string `json:"answers,omitempty"`    // reactions of people to stops; none: all

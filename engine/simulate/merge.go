@@ -65,14 +65,14 @@ func (m *Impact) Add(part *Impact) {
 	m.Kinds = joined(m.Kinds, part.Kinds, Kind.compare, (*Kind).plus, maxKinds)
 	m.Causes = joined(m.Causes, part.Causes, Cause.compare, (*Cause).plus, maxCauses)
 	m.Rules = joined(m.Rules, part.Rules, RuleCounts.compare, (*RuleCounts).plus, maxGroups)
-	m.Interventions = joined(m.Interventions, part.Interventions, Group.compare, (*Group).plus, maxGroups)
+	m.Interventions = joined(m.Interventions, part.Interventions, Group.compare, (*Group).Plus, maxGroups)
 	m.Duties = joined(m.Duties, part.Duties, SessionDuty.compare, (*SessionDuty).plus, maxGroups)
 	m.Stops, m.Questions = m.Stops.with(part.Stops), m.Questions.with(part.Questions)
-	m.Modes = joined(m.Modes, part.Modes, Group.compare, (*Group).plus, maxGroups)
-	m.Days = joined(m.Days, part.Days, Group.compare, (*Group).plus, maxGroups)
+	m.Modes = joined(m.Modes, part.Modes, Group.compare, (*Group).Plus, maxGroups)
+	m.Days = joined(m.Days, part.Days, Group.compare, (*Group).Plus, maxGroups)
 	m.Files = filesOf(m.Files, part.Files)
-	m.Tools = joined(m.Tools, part.Tools, Group.compare, (*Group).plus, maxGroups)
-	m.Workspaces = joined(m.Workspaces, part.Workspaces, Group.compare, (*Group).plus, maxGroups)
+	m.Tools = joined(m.Tools, part.Tools, Group.compare, (*Group).Plus, maxGroups)
+	m.Workspaces = joined(m.Workspaces, part.Workspaces, Group.compare, (*Group).Plus, maxGroups)
 	m.Changed = joined(m.Changed, part.Changed, SessionChange.compare, (*SessionChange).plus, MaxChanged)
 	m.Errors = joined(m.Errors, part.Errors, StepError.compare, (*StepError).plus, maxErrors)
 	m.Alarms.plus(part.Alarms)
@@ -188,7 +188,8 @@ func (r *RuleCounts) plus(o RuleCounts) {
 	r.Tightened, r.Loosened, r.Maybe = r.Tightened+o.Tightened, r.Loosened+o.Loosened, r.Maybe+o.Maybe
 }
 
-func (g *Group) plus(o Group) {
+// Plus adds the counts of another group.
+func (g *Group) Plus(o Group) {
 	g.Total, g.Tightened, g.Loosened, g.Maybe = g.Total+o.Total, g.Tightened+o.Tightened, g.Loosened+o.Loosened, g.Maybe+o.Maybe
 	g.Baseline, g.Candidate = g.Baseline+o.Baseline, g.Candidate+o.Candidate
 }

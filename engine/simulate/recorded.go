@@ -36,8 +36,8 @@ type RecordedEvent struct {
 
 	found detections // what detectors found in Event, for all sides
 
-	assumed  string           // whether files existed whose existence is unknown: yes or no; empty: nothing is assumed
-	supposed map[string]int64 // what detectors found whose results are unknown; nil: nothing
+	exists   map[string]string // whether files existed of which that is unknown: yes or no; nil: nothing is assumed
+	supposed map[string]int64  // what detectors found whose results are unknown; nil: nothing
 }
 
 // TranscriptOutcome is the outcome of a call in a transcript: its recorded decision, as far

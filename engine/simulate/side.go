@@ -99,15 +99,13 @@ func (l *sideState) lacks(rec *engine.Record, workspace string) {
 func (l *sideState) seen(m RecordedEvent, r *replay) (RecordedEvent, *replay) {
 	switch {
 	case l.own == nil:
+		m.Record = assumed(m.Record, m.exists)
 		return m, r
 	case l.audit:
 		return m, l.own
 	}
 	at := m.Record.T
-	m.Record = l.rec
-	if m.assumed != "" {
-		m.Record, _ = assumed(l.rec, m.assumed)
-	}
+	m.Record = assumed(l.rec, m.exists)
 	if m.Record.T != at { // the side is evaluated at another time
 		other := *m.Record
 		other.T, m.Record = at, &other

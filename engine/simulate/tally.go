@@ -478,7 +478,7 @@ func (t *sessionTally) sum(a answers) *Impact {
 func (t *sessionTally) workspace() Group {
 	g := Group{Name: t.change.Workspace}
 	for _, tool := range t.tools {
-		g.plus(*tool)
+		g.Plus(*tool)
 	}
 	return g
 }

@@ -39,7 +39,7 @@ func writeGitHub(b *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	d.fold("Stops, questions, rollbacks and limits, by session", duties(m.Duties))
 	d.fold("Checkpoints and rollbacks", fileSteps(m.Files))
 	d.fold("Questions by permission mode", groups("MODE", "ASKED", m.Modes))
-	d.fold("Days", groups("DAY", "HELD UP", m.Days))
+	d.fold("Over time", trend(m.Days))
 	d.fold("Tools", groups("TOOL", "HELD UP", m.Tools))
 	d.fold("Workspaces", groups("WORKSPACE", "HELD UP", m.Workspaces))
 	d.fold("Sessions", sessions(m.Changed))

@@ -87,7 +87,7 @@ func changes(m *simulate.Impact) string {
 
 // selects reports whether only some decisions are counted.
 func selects(s simulate.Selection) bool {
-	return s.Since+s.Until > 0 || len(s.Tools)+len(s.Workspaces)+len(s.Agents)+len(s.Rules)+len(s.Answers) > 0
+	return s.Since+s.Until > 0 || len(s.Tools)+len(s.Workspaces)+len(s.Users)+len(s.Agents)+len(s.Rules)+len(s.Answers) > 0
 }
 
 // met describes what people meet: stops of whole sessions with what comes after them, and questions.

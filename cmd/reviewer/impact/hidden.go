@@ -49,6 +49,10 @@ func hidden(m *simulate.Impact) *simulate.Impact {
 	for i := range m.Selection.Workspaces {
 		own.Selection.Workspaces = append(own.Selection.Workspaces, fmt.Sprintf("folder %d", i+1))
 	}
+	own.Selection.Users = nil
+	for i := range m.Selection.Users {
+		own.Selection.Users = append(own.Selection.Users, fmt.Sprintf("user %d", i+1))
+	}
 	own.Baseline.Name, own.Candidate.Name = hiddenPath(m.Baseline.Name), hiddenPath(m.Candidate.Name)
 	own.Errors = slices.Clone(m.Errors)
 	for i := range own.Errors {

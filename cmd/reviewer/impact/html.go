@@ -45,6 +45,7 @@ func writeHTML(w *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	p.kinds(kinds)
 	p.sessions(shown)
 	p.rules(shown)
+	p.trend(shown.Days)
 	p.groups("By tool", "tool", shown.Tools)
 	p.groups("By workspace", "workspace", shown.Workspaces)
 	p.interventions(shown.Interventions)

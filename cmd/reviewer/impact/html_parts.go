@@ -69,7 +69,7 @@ func eventOf(p engine.Phase) markup {
 
 // chooser is a name that sets a filter when it is clicked, if the page has filters.
 func (p *webPage) chooser(filter, value string, shown markup) markup {
-	if !p.filtered {
+	if !p.filtered || filter == "" {
 		return shown
 	}
 	return render(`<button type="button" class="chooser" data-filter="%s" data-value="%s">%s</button>`, filter, value, shown)

@@ -288,12 +288,24 @@ func (p *webPage) groups(title, filter string, groups []simulate.Group) {
 	p.put(`</section>`)
 }
 
+// trend shows days or weeks in their order.
+func (p *webPage) trend(days []simulate.Group) {
+	if _, list := spans(days); len(list) > 0 {
+		p.put(`<section><h2>Over time</h2>`)
+		p.groupTable("", list)
+		p.put(`</section>`)
+	}
+}
+
 func changesOf(g simulate.Group) [3]int64 { return byState(g.Tightened, g.Loosened, g.Maybe) }
 
 func changeCount(g simulate.Group) int64 { return sum(changesOf(g)) }
 
 func (p *webPage) groupTable(filter string, groups []simulate.Group) {
-	full := changeCount(groups[0])
+	full := int64(1)
+	for _, g := range groups {
+		full = max(full, changeCount(g))
+	}
 	p.put(`<div class="scroll"><table class="wide"><thead><tr><th>Name</th><th class="n">Decisions</th>%s<th class="bars" aria-hidden="true">`+
 		`</th><th class="n">Held up: baseline</th><th class="n">candidate</th></tr></thead><tbody>`, stateHeads())
 	for _, g := range groups {

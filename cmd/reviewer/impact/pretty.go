@@ -147,7 +147,7 @@ func (p page) lists(m *simulate.Impact) {
 	p.table(duties(m.Duties))
 	p.table(fileSteps(m.Files))
 	p.table(groups("MODE", "ASKED", m.Modes))
-	p.table(groups("DAY", "HELD UP", m.Days))
+	p.table(trend(m.Days))
 	p.table(groups("TOOL", "HELD UP", m.Tools))
 	p.table(groups("WORKSPACE", "HELD UP", m.Workspaces))
 	p.table(sessions(m.Changed))

@@ -1,6 +1,8 @@
 package impact_test
 
 import (
+	"time"
+
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
@@ -93,6 +95,10 @@ func busy() *simulate.Impact {
 	m.Workspaces = []simulate.Group{
 		{Name: "/home/u/shop", Total: 2000, Tightened: 10, Loosened: 3, Maybe: 2, Baseline: 70, Candidate: 79},
 		{Name: "/home/u/site", Total: 920, Tightened: 4, Baseline: 21, Candidate: 25},
+	}
+	for i := range 16 { // from a Sunday
+		day := time.UnixMilli(march).UTC().AddDate(0, 0, i).Format(time.DateOnly)
+		m.Days = append(m.Days, simulate.Group{Name: day, Total: 100 + int64(i), Tightened: int64(i % 2), Baseline: 5, Candidate: 5 + int64(i%2)})
 	}
 	m.Changed = busySessions()
 	m.NeverFired = []string{"fs.delete_outside", "scope.drift", "secrets.leave"}

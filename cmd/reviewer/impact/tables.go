@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -115,6 +117,48 @@ func groups(head, counted string, list []simulate.Group) term.Table {
 		t.Add(append(row, changeCells(g.Loosened, g.Tightened, g.Maybe)...)...)
 	}
 	return t
+}
+
+// mostDays is how many days a trend shows as such; of more, it shows weeks.
+const mostDays = 14
+
+// spans returns days in their order, or weeks by their Monday. A single one is no trend.
+func spans(days []simulate.Group) (head string, list []simulate.Group) {
+	switch {
+	case len(days) < 2:
+		return "Day", nil
+	case len(days) <= mostDays:
+		return "Day", days
+	}
+	for _, d := range days {
+		d.Name = weekOf(d.Name)
+		if n := len(list); n > 0 && list[n-1].Name == d.Name {
+			list[n-1].Plus(d)
+			continue
+		}
+		list = append(list, d)
+	}
+	return "Week of", list
+}
+
+// trend lists days in their order, or weeks.
+func trend(days []simulate.Group) term.Table {
+	head, list := spans(days)
+	t := term.Table{Columns: slices.Concat(term.Texts(strings.ToUpper(head)), term.Numbers("TOTAL", "HELD UP"), changeColumns())}
+	for _, g := range list {
+		row := []term.Cell{{Text: g.Name}, term.Count(g.Total), beforeAfter(g.Baseline, g.Candidate)}
+		t.Add(append(row, changeCells(g.Loosened, g.Tightened, g.Maybe)...)...)
+	}
+	return t
+}
+
+// weekOf returns the Monday of the week in which a day is; both as in 2026-01-31.
+func weekOf(day string) string {
+	t, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return day // of a report that somebody wrote
+	}
+	return t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format(time.DateOnly)
 }
 
 // duties lists what decisions ask for besides their answer, those that differ first.

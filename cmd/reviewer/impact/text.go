@@ -168,7 +168,7 @@ func selected(s simulate.Selection) string {
 	for _, x := range []struct {
 		what string
 		list []string
-	}{{"tools", s.Tools}, {"workspaces", s.Workspaces}, {"agents", s.Agents}, {"rules", s.Rules}, {"answers", s.Answers}} {
+	}{{"tools", s.Tools}, {"workspaces", s.Workspaces}, {"users", s.Users}, {"agents", s.Agents}, {"rules", s.Rules}, {"answers", s.Answers}} {
 		if len(x.list) > 0 {
 			words = append(words, x.what+" "+firstFew(x.list))
 		}

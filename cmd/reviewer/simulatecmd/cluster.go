@@ -296,6 +296,7 @@ func (s *simulation) selectionFlags() []string {
 		add("until", time.UnixMilli(s.selection.Until).UTC().Format(time.RFC3339Nano))
 	}
 	add("workspace", s.selection.Workspaces...)
+	add("user", s.users...)
 	add("agent", s.agents...)
 	add("rule", s.rules...)
 	add("answer", s.answers...)

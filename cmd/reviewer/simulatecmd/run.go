@@ -49,7 +49,7 @@ type comparing struct {
 // prepare finds policies and sources.
 func prepare(ctx context.Context, a *cli.App, s *simulation, p *term.Progress) (*comparing, error) {
 	r := &comparing{app: a, shard: s.portion.shard, mask: s.mask, parallel: s.parallel, progress: p}
-	r.comparison = &simulate.Comparison{Env: cli.Environment(), Selection: s.selection, Event: r.sharing.Event}
+	r.comparison = &simulate.Comparison{Env: cli.Environment(), Selection: s.selection, UserOf: userOf, Event: r.sharing.Event}
 	kept, err := a.FormerPolicies(s.inputs.homes(s.args))
 	if err != nil {
 		return nil, err

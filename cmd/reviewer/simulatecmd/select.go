@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"math/big"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,6 +95,14 @@ func (p selection) has(name string) bool {
 	}
 	digest := sha256.Sum256([]byte(name))
 	return int(binary.BigEndian.Uint64(digest[8:16])%uint64(p.shard.Of)) == p.shard.Index-1
+}
+
+// userOf returns the name of the user in whose home directory a workspace is, by the usual places; empty: none.
+func userOf(workspace string) string {
+	if home := classify.HomeOf(workspace); home != "" {
+		return path.Base(home)
+	}
+	return ""
 }
 
 // checkRules refuses the id of a rule that no policy has. What fired when decisions were recorded is unknown.

@@ -95,6 +95,16 @@ func TestCheckTools(t *testing.T) {
 	}
 }
 
+func TestUserOf(t *testing.T) {
+	for dir, want := range map[string]string{
+		"/home/ann/shop": "ann", "/Users/ann": "ann", "C:/Users/ann/shop": "ann", "/root/x": "root", "/srv/shop": "", "": "",
+	} {
+		if got := userOf(dir); got != want {
+			t.Errorf("%q: user %q, want %q", dir, got, want)
+		}
+	}
+}
+
 func TestCheckRules(t *testing.T) {
 	old, now := &simulate.Named{Rules: []string{"disk_write"}}, &simulate.Named{Patterns: []string{"loop"}}
 	if err := checkRules([]string{"disk_write", "loop"}, old, now); err != nil {

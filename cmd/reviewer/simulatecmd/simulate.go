@@ -47,6 +47,7 @@ type simulation struct {
 	sessions, tools     []string
 	until               string
 	workspaces, agents  []string
+	users               []string
 	rules, answers      []string
 	show                bool // words and paths of people too
 	sample, shard       string
@@ -129,6 +130,8 @@ func (s *simulation) flags(cmd *cobra.Command) {
 			"earlier events serve as history")
 	f.StringVar(&s.until, "until", "", "count only what happened before this `TIME`, as for --since")
 	f.StringArrayVar(&s.workspaces, "workspace", nil, "count only sessions in the folder `DIR` or below it; may be repeated")
+	f.StringArrayVar(&s.users, "user", nil,
+		"count only sessions in the home directory of the user `NAME`, such as /home/NAME; may be repeated")
 	f.StringArrayVar(&s.agents, "agent", nil, "count only sessions of the agent `NAME`, such as claude-code; may be repeated")
 	f.StringArrayVar(&s.rules, "rule", nil, "count only decisions in which the rule `ID` fires with either policy; may be repeated")
 	f.StringArrayVar(&s.answers, "answer", nil, "count only stops to which people reacted like this (`WORD`): "+
@@ -339,6 +342,10 @@ func (s *simulation) readSelection(now time.Time, getenv func(string) string) (e
 	}
 	s.selection.Sessions, s.selection.Tools = sortedOnce(s.sessions, s.mask), sortedOnce(s.tools, s.mask)
 	s.selection.Sample = shareText(s.portion.share)
+	if slices.Contains(s.users, "") {
+		return cli.Usage("--user: expected the name of a user")
+	}
+	s.selection.Users = sortedOnce(s.users, s.mask)
 	s.selection.Agents, s.selection.Rules = sortedOnce(s.agents, s.mask), sortedOnce(s.rules, s.mask)
 	s.selection.Answers = sortedOnce(s.answers, s.mask)
 	return nil
