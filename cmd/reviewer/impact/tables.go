@@ -122,7 +122,7 @@ func groups(head, counted string, list []simulate.Group) term.Table {
 // mostDays is how many days a trend shows as such; of more, it shows weeks.
 const mostDays = 14
 
-// spans returns days in their order, or weeks by their Monday. A single one is no trend.
+// spans returns days in their order, or weeks by their Monday. A single one is not a trend.
 func spans(days []simulate.Group) (head string, list []simulate.Group) {
 	switch {
 	case len(days) < 2:

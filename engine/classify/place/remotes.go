@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/pipelines"
 )
 
 // Remotes describes the remotes of a repository before a call.
@@ -15,6 +16,39 @@ type Remotes struct {
 	urls   []string
 	names  []string // of the remotes of the addresses
 	seen   func(name string) bool
+
+	deployments func() []pipelines.Deployment
+}
+
+// Deployments lists the branches that are deployed when something is pushed to them.
+func (m Remotes) Deployments() []pipelines.Deployment {
+	if m.deployments == nil {
+		return nil
+	}
+	return m.deployments()
+}
+
+// maxWorkflows limits the names in a folder of workflows that are read.
+const maxWorkflows = 256
+
+// deployments reads what a working tree says about deployments. common is the folder of the repository's settings.
+func (r *Resolver) deployments(top, common string) []pipelines.Deployment {
+	if top == "" || r.World.ReadDir == nil {
+		return nil
+	}
+	at := pipelines.Repository{Main: []string{"main", "master"}, Read: func(name string, limit int64) ([]byte, error) {
+		return r.World.ReadFile(Join(top, name), limit)
+	}, Names: func(folder string) (names []string) {
+		list, _ := r.World.ReadDir(Join(top, folder), maxWorkflows)
+		for _, entry := range list {
+			names = append(names, entry.Name())
+		}
+		return names
+	}}
+	if main, ok := strings.CutPrefix(r.line(Join(common, "refs/remotes/origin/HEAD")), "ref: refs/remotes/origin/"); ok {
+		at.Main = []string{main}
+	}
+	return at.Find(r.tables.pushes)
 }
 
 // Has reports whether a repository has a remote with an address, however it is written.
@@ -59,9 +93,11 @@ func (r *Resolver) Remotes(dir string) Remotes {
 		return Remotes{}
 	}
 	packed, _ := r.World.ReadFile(Join(common, "packed-refs"), maxGitFile<<8)
-	m := Remotes{Known: true, Branch: r.checkedOut(dir), seen: func(name string) bool {
+	m := Remotes{Known: true, seen: func(name string) bool {
 		return r.Lstat(Join(common, "refs/remotes/"+name)) != nil || strings.Contains(string(packed), " refs/remotes/"+name+"/")
 	}}
+	top, branch := r.checkedOut(dir)
+	m.Branch, m.deployments = branch, func() []pipelines.Deployment { return r.deployments(top, common) }
 	section := ""
 	for line := range strings.SplitSeq(string(config), "\n") {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "[") {
@@ -77,8 +113,8 @@ func (r *Resolver) Remotes(dir string) Remotes {
 	return m
 }
 
-// checkedOut returns the branch that is checked out where a directory is; empty if there is none.
-func (r *Resolver) checkedOut(dir string) string {
+// checkedOut returns the working tree that contains a directory, and the branch that is checked out there; empty if there is none.
+func (r *Resolver) checkedOut(dir string) (top, branch string) {
 	for ; dir != "/" && dir != "."; dir = path.Dir(dir) {
 		at := Join(dir, ".git")
 		if to, ok := strings.CutPrefix(r.line(at), "gitdir:"); ok {
@@ -86,10 +122,10 @@ func (r *Resolver) checkedOut(dir string) string {
 		}
 		if head := r.line(Join(at, "HEAD")); head != "" {
 			name, _ := strings.CutPrefix(head, "ref: refs/heads/")
-			return name
+			return dir, name
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // settingsDir returns the folder with the settings of a directory's repository, also for

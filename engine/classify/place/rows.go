@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/pipelines"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
@@ -17,6 +18,7 @@ type tables struct {
 	telling  []string // names that show what is at stake
 	fixtures []string // folders with settings for tests
 	notes    []string // of agents about a workspace, under the home directory
+	pushes   pipelines.Words
 }
 
 // class describes one class of paths.
@@ -31,7 +33,9 @@ type class struct {
 func tablesOf(set *rows.Set) *tables {
 	return rows.Once(set, "tables of places", func() *tables {
 		t := &tables{classes: map[string]*class{}, settings: set.Words("places.settings"), telling: set.Words("places.telling"),
-			notes: set.Words("places.notes"), fixtures: set.Words("places.fixtures")}
+			notes: set.Words("places.notes"), fixtures: set.Words("places.fixtures"),
+			pushes: pipelines.Words{Hosting: set.Words("pipelines.hosting"), Deploys: set.Words("pipelines.deploys"),
+				Stages: set.Words("pipelines.stages")}}
 		all, _ := rows.All[rows.Paths](set, rows.PlacesFolder)
 		for _, e := range all {
 			for _, name := range e.Names {

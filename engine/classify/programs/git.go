@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -427,8 +428,8 @@ func gitRemote(c *shell.Call) {
 	}
 }
 
-// gitPushes records a push to an address that was not a remote of the repository, or to a
-// remote that was never fetched from or pushed to, and the branch that a push writes to without naming it.
+// gitPushes records a push to an address that was not a remote of the repository, or to a remote that was never fetched from or
+// pushed to, the branch that a push writes to without naming it, and the branches that are deployed when something is pushed.
 func gitPushes(c *shell.Call) {
 	to := c.Opts.Operand(len(c.Words) + 1)
 	if repo, ok := c.Opts.Get("--repo", "--remote"); ok {
@@ -438,19 +439,18 @@ func gitPushes(c *shell.Call) {
 	if to := c.Opts.Operand(len(c.Words) + 2); known.Branch != "" && (strings.Trim(to.Text, "+") == "" || to.Is("HEAD", "+HEAD", "@", "+@")) {
 		c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "push", Object: "branch"}, abstract.Word(known.Branch))
 	}
-	url, changed := c.Shell.GitRemotes[strings.ToLower(to.Text)]
-	if to.Text == "" {
-		url, changed = c.Shell.GitRemotes["origin"]
+	for _, d := range known.Deployments() {
+		c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "deploy", Object: d.File}, abstract.Word(d.Branch))
 	}
+	url, changed := c.Shell.GitRemotes[cmp.Or(strings.ToLower(to.Text), "origin")]
 	switch {
 	case changed && (known.Has(url.Text) || !known.Known && to.Is("", "origin") && repositoryHost(c, place.RemoteHost(url.Text))):
 		return
-	case changed, abstract.IsRemote(to) && !known.Has(to.Text):
+	case changed:
+		to = url
+	case abstract.IsRemote(to) && !known.Has(to.Text):
 	case abstract.IsRemote(to) || to.Is("", "origin") || !to.Known() || strings.Contains(to.Text, "/") || known.Seen(to.Text):
 		return
-	}
-	if changed {
-		to = url
 	}
 	if !place.Loopback(place.RemoteHost(to.Text)) {
 		c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: "new remote", Egress: true, Reversible: engine.R5}, to)

@@ -2,6 +2,7 @@
 package reviewer.families.outward
 
 import data.reviewer.effects
+import data.reviewer.families.git
 import data.reviewer.requested
 import data.reviewer.said
 import data.reviewer.scores
@@ -60,6 +61,49 @@ _does(e) if e.kind == "process"
 _does(e) if {
 	e.kind == "network"
 	e.verb != "fetch"
+}
+
+# METADATA
+# title: Push that deploys and that nobody ordered
+# description: >-
+#   Workflows, pipelines and settings of hosting services say which branches are deployed when something is pushed (words
+#   pipelines.hosting, pipelines.deploys; pipelines.stages are not production). An order to push, to deploy or to release
+#   covers it.
+# related_resources: [https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#onpush]
+# custom:
+#   severity: high
+#   decision: ask
+#   harm: outward
+#   tags: [OWASP-ASI02, SOC2-CC8.1]
+#   message: "Pushing to this branch deploys it, as the repository's workflows or settings say, and the user did not ask for it: {command}"
+#   remediation: push to a branch of your own and open a pull request, or let the user order the push
+#   overridable: [organisation, user, project]
+push_deploys if {
+	input.phase == "pre"
+	some e in input.action.effects
+	e.verb == "deploy"
+	command := input.action.commands[e.command]
+	some branch in git.pushed(e.command, command)
+	glob.match(e.target, ["/"], branch)
+	not _pushes_others(command)
+	not "dry_run" in input.action.signals
+	not said.allows("push")
+	not said.allows("deploy")
+	not said.allows("release")
+	not requested.asked("go_live")
+	not requested.typed
+	not "deploy" in input.goal.intents
+}
+
+# A branch is deleted, or only tags are pushed.
+_pushes_others(command) if {
+	some flag in object.get(command, "flags", [])
+	flag in {"--delete", "-d"}
+}
+
+_pushes_others(command) if {
+	"--tags" in object.get(command, "flags", [])
+	count(object.get(command, "operands", [])) < 2
 }
 
 # METADATA
