@@ -40,6 +40,25 @@ func TestTopLevel(t *testing.T) {
 	}
 }
 
+// Files for one processor are where lint compiles them for each: CI builds for one processor of each system.
+func TestOneProcessor(t *testing.T) {
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) != ".go" || strings.HasPrefix(filepath.ToSlash(name), root+"/engine/run/sandbox/") {
+			return err
+		}
+		raw, err := os.ReadFile(name)
+		for _, processor := range []string{"amd64", "arm64"} {
+			if strings.HasSuffix(name, "_"+processor+".go") || bytes.Contains(raw, []byte("\n//go:build "+processor)) {
+				t.Errorf("%s is compiled for %s only; nothing checks it for the others", name, processor)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A file that is longer than this has two subjects.
 func TestFileLengths(t *testing.T) {
 	const most = 600
