@@ -80,7 +80,41 @@ _exactly(s) if {
 	every v in values { _written(v, s.objects) }
 }
 
+# The same by one request whose data are those words, and nothing else. The service may be what the person named.
 _exactly(s) if {
+	s.act == "speak"
+	count(input.action.commands) == 1
+	every e in input.action.effects {
+		e.kind == "network"
+		not contains(e.target, "?")
+	}
+	values := [v | some flag in input.action.commands[0].flags; some v in _sent_values(flag)]
+	every v in values { _written(v, s.objects) }
+	every o in s.objects { _sends_object(o, values) }
+}
+
+_sends_object(o, values) if o in values
+
+_sends_object(o, values) if trim_prefix(o, "#") in values
+
+_sends_object(o, _) if {
+	some e in input.action.effects
+	lower(o) in split(regex.replace(e.target, `^[a-z]+://|[/?].*`, ""), ".")
+}
+
+_sent_values(flag) := values if {
+	some pattern in data.reviewer.goals.sends
+	text := regex.find_all_string_submatch_n(pattern, flag, 1)[0][1]
+	values := [v | walk(_parsed(text), [_, v]); is_string(v)]
+}
+
+# A JSON document, or name=value.
+_parsed(text) := json.unmarshal(text) if {
+	json.is_valid(text)
+} else := substring(text, indexof(text, "=") + 1, -1)
+
+_exactly(s) if {
+	s.act != "speak"
 	s.objects
 	_concerns(s)
 	not _changes_more(s)
@@ -223,6 +257,14 @@ uses contains s.act if {
 	not s.until
 	acts.does(s)
 	not _lasts(s)
+}
+
+# A message that the person dictated is sent once.
+uses contains s.act if {
+	some s in _permissions
+	s.act == "speak"
+	not s.until
+	_exactly(s)
 }
 
 # METADATA
