@@ -75,6 +75,8 @@ func Rule(now int64, rule string, layers ...Layer) Result {
 	p.modules(modules())
 	p.unusable()
 	p.decisions()
+	p.definitions()
+	p.repeats()
 	p.tests()
 	p.foldConsequences()
 	p.ignoreFindings()
