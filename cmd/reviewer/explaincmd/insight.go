@@ -254,7 +254,9 @@ func (q *evaluator) nearMisses(x *explanation, all bool) ([]firedRule, error) {
 		return nil, err
 	}
 	for _, s := range silent {
-		if row := q.rows[s.ID]; !said[s.ID] && (all || s.Left == 0 && s.About > 0) {
+		row := q.rows[s.ID]
+		absent := len(s.At.Absent) > 0 && row.Layer != bundles.Base // a person wrote the rule, and the field may have another name
+		if !said[s.ID] && (all || (s.Left == 0 || absent) && s.About > 0) {
 			row.Rego = &s
 			list = append(list, row)
 		}

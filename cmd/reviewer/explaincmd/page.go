@@ -330,6 +330,9 @@ func (g page) ended(s *rego.NotFired) {
 			name, value, _ := strings.Cut(v, " = ")
 			g.row("", name+" is "+term.OneLine(value, g.width-pageColumn)) // JSON may have no space to break at
 		}
+		for _, field := range at.Absent {
+			g.row("", field+" is absent")
+		}
 	}
 	if s.Left > 0 {
 		g.row("", term.Counted(s.Left, "more line", "more lines")+" after it")
