@@ -222,6 +222,10 @@ func (g page) fired(x *explanation) {
 			g.row("", r.Message)
 		}
 	}
+	for _, x := range x.Excepted {
+		g.rule(firedRule{ID: x.ID, Decision: "not", Place: x.Place})
+		g.row("", x.text())
+	}
 }
 
 func (g page) rule(r firedRule) {
