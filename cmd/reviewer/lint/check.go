@@ -79,6 +79,7 @@ func Rule(now int64, rule string, layers ...Layer) Result {
 	p.repeats()
 	p.tests()
 	p.foldConsequences()
+	p.otherLayers()
 	p.ignoreFindings()
 	return Result{p.reported(), p.ignoredFindings(), costs, len(wiring.AllConditions(e))}
 }
