@@ -283,10 +283,11 @@ func (p *policy) knows(e *cases.Expect) error {
 		if near := engine.Nearest(id, p.rules); near != "" {
 			return fmt.Errorf("unknown rule %q; did you mean %q?", id, near)
 		}
+		other := ""
 		if p.alone {
-			return fmt.Errorf("unknown rule %q; if another layer has it, name both, as in `reviewer policy test ./org+./team`", id)
+			other = "; if another layer has it, name both, as in `reviewer policy test ./org+./team`"
 		}
-		return fmt.Errorf("unknown rule %q; `reviewer policy show` lists the rules", id)
+		return fmt.Errorf("unknown rule %q; `reviewer policy show` lists the rules%s", id, other)
 	}
 	return nil
 }
