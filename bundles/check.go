@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -336,8 +337,51 @@ func (e *Effective) PointlessSettings() []*engine.Problem {
 		e.deadRungs(l, rules, func(id, why string) {
 			report("interventions.ladders."+id, "settings.ladder", "interventions.ladders.%s: %s", id, why)
 		})
+		if tree, err := SettingsSchema(); err == nil { // else the settings could not be read
+			tree.forms("", settings, tree, func(path, at, why string) { report(at, "settings.value", "%s: %s", path, why) })
+		}
 	}
 	return all
+}
+
+// forms reports items of lists that the setting compares with something of another form (x-form), with the paths of the
+// list and of the item. The settings of single workspaces are those of the top.
+func (s *SchemaNode) forms(path string, v any, top *SchemaNode, report func(path, at, why string)) {
+	section, _ := v.(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(section)) {
+		node := s.Child(key)
+		if path == workspacesKey {
+			node = top
+		}
+		if node != nil {
+			node.forms(below(path, key), section[key], top, report)
+		}
+	}
+	if s.Items == nil {
+		return
+	}
+	for i, item := range list(v) {
+		text, _ := item.(string)
+		if why := otherForm(s.Items.Form, text); why != "" {
+			report(path, below(path, strconv.Itoa(i)), why)
+		}
+	}
+}
+
+// urlHost finds the host in a URL, or in a host with a path.
+var urlHost = engine.Regexp(`^(?:[A-Za-z][A-Za-z0-9+.-]*://(?:[^/@]*@)?([^/:?#]*)|([^/:]+)/)`)
+
+// otherForm reports why an item never equals what it is compared with; empty: it may.
+func otherForm(form, text string) string {
+	switch found := urlHost().FindStringSubmatch(text); {
+	case form == "host" && found != nil:
+		return fmt.Sprintf("%q is not the name of a host, which this is compared with, so it never applies; write %s", text,
+			cmp.Or(found[1], found[2], "the name of the host"))
+	case form == "word" && strings.ContainsAny(text, " \t\n"):
+		return fmt.Sprintf("%q is more than one word, and this is compared with single words, so it never applies; write %s", text,
+			strings.Join(strings.Fields(text), ", "))
+	}
+	return ""
 }
 
 // CheckManifest finds fields of a manifest that prevent building a release. A
@@ -383,6 +427,10 @@ func (b *Bundle) CheckManifest() []*engine.Problem {
 		at := b.manifestSpot("rego_version").in(b.Layer)
 		list = append(list, problem(at, "manifest.field", "%s",
 			fmt.Sprintf("rego_version is %d; expected 1, the version that reviewer reads", *given.Rego)))
+	}
+	if released := d.Version != nil || d.Sequence != nil || d.Created != nil; released && d.Name == nil && len(list) == 0 {
+		list = append(list, warning(b.manifestSpot("metadata").in(b.Layer), "manifest.field",
+			"metadata has no name, which a release needs; write one such as \"name\": \"acme/agents\" next to its version"))
 	}
 	return list
 }

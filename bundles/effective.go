@@ -308,6 +308,12 @@ func (b *Bundle) row(r Rule) map[string]any {
 	return row
 }
 
+// WithoutOrganisation reports whether there is a layer above that of the organisation, but not that one, whose rules the
+// cases and exceptions of the upper one may be about.
+func (e *Effective) WithoutOrganisation() bool {
+	return len(e.Layers) > 1 && e.Layers[1].Layer != Organisation
+}
+
 // disabled lists the rules that the settings of a layer above the base disable.
 func (b *Bundle) disabled() []string {
 	rules, _ := b.Settings["rules"].(map[string]any)

@@ -30,6 +30,7 @@ type SchemaNode struct {
 	Enum        []any                  `json:"enum"`
 	Within      string                 `json:"x-within"`
 	Names       []string               `json:"x-names"` // vocabularies and words: of a list's items, or of a map's keys
+	Form        string                 `json:"x-form"`  // what an item of a list is: host or word
 	Unavailable string                 `json:"x-unavailable"`
 	NoValues    map[string]string      `json:"x-unavailable-values"`
 	Means       *string                `json:"x-means"`  // another spelling of the setting at this path; empty: of the top level (conform.Respell)

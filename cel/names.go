@@ -177,20 +177,28 @@ func (n *Names) validate(fields []string) (problems []*Error) {
 		if !slices.Contains(DefinitionTypes(), d.Type) {
 			wrong("type", "expected one of "+strings.Join(DefinitionTypes(), ", "))
 		}
-		for _, used := range freeName().FindAllStringSubmatch(quotedText().ReplaceAllString(d.Text, "''"), -1) {
-			if slices.ContainsFunc(n.Definitions[i:], func(o Definition) bool { return o.ID == used[1] }) {
-				wrong("is", "uses "+used[1]+", which is not defined before it")
+		for _, used := range FreeNames(d.Text) {
+			if slices.ContainsFunc(n.Definitions[i:], func(o Definition) bool { return o.ID == used }) {
+				wrong("is", "uses "+used+", which is not defined before it")
 			}
 		}
 	}
 	return problems
 }
 
-// freeName finds the names in an expression that are not fields of something else.
 var (
 	freeName   = engine.Regexp(`(?:^|[^.\w])([a-z]\w*)`)
 	quotedText = engine.Regexp(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`)
 )
+
+// FreeNames lists the names in an expression that are not fields of something else: parts of the input, definitions,
+// functions and variables.
+func FreeNames(text string) (names []string) {
+	for _, found := range freeName().FindAllStringSubmatch(quotedText().ReplaceAllString(text, "''"), -1) {
+		names = append(names, found[1])
+	}
+	return names
+}
 
 // DefinitionID is what errors call a definition: a rule may have the same id.
 func DefinitionID(name string) string { return "definition " + name }

@@ -38,6 +38,7 @@ type Stop struct {
 	Col    int      `json:"column"`
 	Text   string   `json:"text"`
 	Values []string `json:"values,omitempty"` // name = value, of the last that was tried
+	Absent []string `json:"absent,omitempty"` // fields in it that do not exist
 }
 
 // Ask evaluates a document of the policy other than the decision, such as
@@ -57,19 +58,25 @@ func (h *Host) ask(ctx context.Context, in *engine.Input, findings []engine.Find
 		opa.Query(path), opa.Compiler(h.compiler), opa.Store(h.store), opa.Transaction(h.txn),
 		opa.Capabilities(Capabilities()), opa.ParsedInput(h.encode.input(in, findings)),
 	}
+	rules := []opa.EvalOption{opa.EvalTransaction(h.txn)}
 	if tracer != nil {
-		options = append(options, opa.QueryTracer(tracer))
+		base := strings.HasPrefix(path, "data.reviewer.") // the index leaves out rules with an absent field; other layers have few rules
+		rules = append(rules, opa.EvalQueryTracer(tracer), opa.EvalRuleIndexing(base))
 	}
-	rs, err := opa.New(options...).Eval(ctx)
+	q, err := opa.New(options...).PrepareForEval(ctx)
+	var rs opa.ResultSet
+	if err == nil {
+		rs, err = q.Eval(ctx, rules...)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("evaluate %s: %w", path, err)
 	}
 	return rs, nil
 }
 
-// NotFired lists the rules that did not fire, closest first. A rule whose facts
-// (the tests on input that OPA looks up before it evaluates) are false is not
-// among them.
+// NotFired lists the rules that did not fire, closest first. A rule of the base layer
+// whose facts (the tests on input that OPA looks up before it evaluates) are false is
+// not among them.
 func (h *Host) NotFired(ctx context.Context, in *engine.Input, findings []engine.Finding) ([]NotFired, error) {
 	t := &missTracer{input: h.encode.input(in, findings), data: h.datum(ctx), frames: map[uint64]*frame{}, fired: map[string]bool{},
 		nearest: map[string]*frame{}}
@@ -264,19 +271,17 @@ func (f *frame) inner() *frame {
 
 func (t *missTracer) stopOf(f *frame) Stop {
 	at := f.stop.Location
-	return Stop{
-		File: at.File, Line: at.Row, Col: at.Col, Text: strings.Join(strings.Fields(string(at.Text)), " "),
-		Values: t.values(f.stop),
-	}
+	s := Stop{File: at.File, Line: at.Row, Col: at.Col, Text: strings.Join(strings.Fields(string(at.Text)), " ")}
+	s.Values, s.Absent = t.values(f.stop)
+	return s
 }
 
-// values returns the values of the names in an expression, if they are short.
-func (t *missTracer) values(e *topdown.Event) []string {
+// values returns the values of the names in an expression, if they are short, and those of its fields that do not exist.
+func (t *missTracer) values(e *topdown.Event) (all, absent []string) {
 	body, err := ast.ParseBodyWithOpts(string(e.Location.Text), ast.ParserOptions{RegoVersion: ast.RegoV1})
 	if err != nil {
-		return nil // a part of an expression
+		return nil, nil // a part of an expression
 	}
-	var all []string
 	note := func(text string, v ast.Value) {
 		line := text + " = " + brief(v)
 		if v != nil && !slices.Contains(all, line) {
@@ -286,9 +291,13 @@ func (t *missTracer) values(e *topdown.Event) []string {
 	ast.NewGenericVisitor(func(x any) bool {
 		switch x := x.(type) {
 		case ast.Ref:
-			if v := t.find(x, e); v != nil {
+			v, field := t.find(x, e)
+			switch {
+			case v != nil:
 				note(x.String(), v)
 				return true
+			case field && !slices.Contains(absent, x.String()):
+				absent = append(absent, x.String())
 			}
 		case ast.Var:
 			if v := local(x, e); v != nil {
@@ -297,30 +306,31 @@ func (t *missTracer) values(e *topdown.Event) []string {
 		}
 		return false
 	}).Walk(body)
-	return all
+	return all, absent
 }
 
-// find follows a reference into the input or a local variable.
-func (t *missTracer) find(ref ast.Ref, e *topdown.Event) ast.Value {
+// find follows a reference into the data, the input or a local variable. It reports whether it is a field of one of the
+// last two, whose value is known.
+func (t *missTracer) find(ref ast.Ref, e *topdown.Event) (v ast.Value, field bool) {
 	head, ok := ref[0].Value.(ast.Var)
 	if !ok || len(ref) < 2 || !ref.IsGround() && len(ref.GroundPrefix()) != len(ref) {
-		return nil
+		return nil, false
 	}
 	if head == ast.DefaultRootDocument.Value {
-		return t.data(ref)
+		return t.data(ref), false
 	}
 	from := local(head, e)
 	if head == ast.InputRootDocument.Value {
 		from = t.input
 	}
 	if from == nil {
-		return nil
+		return nil, false
 	}
 	v, err := from.Find(ref[1:])
 	if err != nil {
-		return nil
+		return nil, true
 	}
-	return v
+	return v, true
 }
 
 // local returns the value of a variable as it is written; nil: it has none.

@@ -74,14 +74,56 @@ func TestSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []NotFired{
-		{ID: "never", Held: 1, At: Stop{"base/b.rego", 27, 2, "input.session.actions > 3", []string{"input.session.actions = 1"}}},
+		{ID: "never", Held: 1, At: Stop{"base/b.rego", 27, 2, "input.session.actions > 3", []string{"input.session.actions = 1"}, nil}},
 		{
 			ID: "helper", Held: 3, Left: 1, About: 1,
-			At: Stop{"base/b.rego", 8, 2, "_old(e)", []string{`e = {"exists":"yes","git":"dirty","kind":"file_delete","short":"./a"}`}},
-			In: []Stop{{"base/b.rego", 14, 2, `e.git == "clean"`, []string{`e.git = "dirty"`}}},
+			At: Stop{"base/b.rego", 8, 2, "_old(e)", []string{`e = {"exists":"yes","git":"dirty","kind":"file_delete","short":"./a"}`}, nil},
+			In: []Stop{{"base/b.rego", 14, 2, `e.git == "clean"`, []string{`e.git = "dirty"`}, nil}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A rule of a layer that stops at a field that does not exist names the field, also if OPA's index leaves the rule out.
+func TestSilentAbsent(t *testing.T) {
+	own := `package policies.user
+
+findings contains {"id": "indexed"} if {
+	input.phase == "pre"
+	input.event.args.cluster == "prod"
+}
+
+findings contains {"id": "assigned"} if {
+	some e in input.action.effects
+	e.kind == "file_delete"
+	place := e.place
+	startswith(place, "a")
+}
+
+findings contains {"id": "there"} if {
+	input.phase == "pre"
+	input.session.actions > 3
+}
+`
+	host, err := Compile(t.Context(), map[string]string{"base/a.rego": askedPolicy, "base/b.rego": askedRules, "user/c.rego": own},
+		map[string]any{"reviewer": map[string]any{"n": 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, in := asked(t)
+	all, err := host.NotFired(t.Context(), in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]string{}
+	for _, n := range all {
+		if n.At.File == "user/c.rego" {
+			got[n.ID] = n.At.Absent
+		}
+	}
+	if diff := cmp.Diff(map[string][]string{"indexed": {"input.event.args.cluster"}, "assigned": {"e.place"}, "there": nil}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -187,6 +187,9 @@ func (c *checker) vocabulary(o ast.Object, key string, known []string) {
 	}
 }
 
+// NoException ends the message about an exception to a rule that does not exist.
+const NoException = " to make an exception to"
+
 // exception checks an exception of a layer.
 func (c *checker) exception(r *ast.Rule, layer string, rows map[string]row) {
 	o, isObject := objectOf(r.Head.Key)
@@ -201,7 +204,7 @@ func (c *checker) exception(r *ast.Rule, layer string, rows map[string]row) {
 	known, there := rows[id]
 	switch {
 	case !there:
-		p := c.wrong(at, "rule.unknown", "there is no rule %q to make an exception to", id)
+		p := c.wrong(at, "rule.unknown", "there is no rule %q%s", id, NoException)
 		p.Suggestion, p.About = nearestOf(id, idsOf(rows, "")), id
 	case known.always:
 		c.wrong(at, "rule.always", "rule %s allows no exceptions, so this has no effect", id)

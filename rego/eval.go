@@ -44,6 +44,83 @@ func (h *Host) Query(ctx context.Context, in *engine.Input, findings []engine.Fi
 	return results, nil
 }
 
+// Undefined returns the part of a query's references that makes the query undefined, and the known name that it may have
+// been meant to be. Empty: every reference has a value, or none is known to be meant.
+func (h *Host) Undefined(ctx context.Context, in *engine.Input, findings []engine.Finding, query string) (part, near string) {
+	body, err := ast.ParseBodyWithOpts(query, ast.ParserOptions{RegoVersion: ast.RegoV1})
+	if err != nil {
+		return "", ""
+	}
+	value := func(ref ast.Ref) (any, bool) {
+		results, err := h.Query(ctx, in, findings, ref.String())
+		if err != nil || len(results) == 0 {
+			return nil, err != nil // such as a function without arguments
+		}
+		return results[0].Values[0], true
+	}
+	ast.WalkRefs(body, func(ref ast.Ref) bool {
+		ref = ref.GroundPrefix()
+		if part != "" || !ref.HasPrefix(ast.InputRootRef) && !ref.HasPrefix(ast.DefaultRootRef) {
+			return false
+		}
+		whole := len(ref)
+		for n := whole; n > 1; n-- {
+			if _, defined := value(ref[:n]); defined {
+				break
+			}
+			whole = n - 1
+		}
+		if whole == len(ref) {
+			return false
+		}
+		part = ref[:whole+1].String()
+		if word, ok := ref[whole].Value.(ast.String); ok {
+			above, _ := value(ref[:whole])
+			if name := engine.Nearest(string(word), h.namesIn(ref[:whole], above)); name != "" && name != string(word) {
+				near = ref[:whole].Append(ast.StringTerm(name)).String()
+			}
+		}
+		return false
+	})
+	return part, near
+}
+
+// namesIn lists the names that a reference to an object may be followed by: the object's own, those of the input's schema,
+// and those of rules and packages.
+func (h *Host) namesIn(ref ast.Ref, value any) []string {
+	names := map[string]bool{}
+	if o, ok := value.(map[string]any); ok {
+		for name := range o {
+			names[name] = true
+		}
+	}
+	if ref.HasPrefix(ast.InputRootRef) {
+		s := shapeOfSchema(engine.PolicySchema(engine.Vocabulary{}))
+		for _, step := range ref[1:] {
+			key, _ := step.Value.(ast.String)
+			if s != nil && s.fields[string(key)] != nil {
+				s = s.fields[string(key)]
+			} else {
+				s = s.each()
+			}
+		}
+		if s != nil {
+			for name := range s.fields {
+				names[name] = true
+			}
+		}
+	}
+	for _, m := range h.compiler.Modules {
+		for _, r := range m.Rules {
+			if rest, below := strings.CutPrefix(pathOf(r), slashed(ref)+"/"); below {
+				name, _, _ := strings.Cut(rest, "/")
+				names[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
 // queryError lists what is wrong with a query, by line and column.
 func queryError(errs ast.Errors) error {
 	_ = explained(errs) // completes the messages

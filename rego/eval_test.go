@@ -43,6 +43,30 @@ func TestQuery(t *testing.T) {
 	}
 }
 
+// A query is undefined because of the shortest part of a reference that is.
+func TestUndefined(t *testing.T) {
+	h := compiled(t, policy(allows+"\nhelp(x) := x + 1\n"), map[string]any{"reviewer": map[string]any{"words": []any{"a", "b"}}})
+	in := &engine.Input{Phase: engine.PhasePre, Action: engine.Action{Commands: []engine.Command{{Name: "git"}}}}
+	for query, want := range map[string]string{
+		`input.actoin`:                                "input.actoin input.action",
+		`input.actoin.commands[0].name`:               "input.actoin input.action",
+		`input.action.comands[_].name`:                "input.action.comands input.action.commands",
+		`input.action.commands[0].nam`:                "input.action.commands[0].nam input.action.commands[0].name",
+		`input.action.commands[7].name`:               "input.action.commands[7] ",
+		`input.phase == "pre"; input.session.stoped`:  "input.session.stoped input.session.stopped",
+		`data.reviewr.decision`:                       "data.reviewr data.reviewer",
+		`data.reviewer.wrods[0]`:                      "data.reviewer.wrods data.reviewer.words",
+		`data.reviewer.help(input.phse)`:              "input.phse input.phase",
+		`some x in data.reviewer.words; x == "other"`: " ",
+		`input.phase == "post"; true`:                 " ",
+	} {
+		part, near := h.Undefined(t.Context(), in, nil, query)
+		if got := part + " " + near; got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+}
+
 // Each rule is measured by itself, and one that is not evaluated is not listed.
 func TestProfile(t *testing.T) {
 	h := compiled(t, policy(`

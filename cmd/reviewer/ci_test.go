@@ -305,6 +305,28 @@ func TestGitHubRecipe(t *testing.T) {
 	}
 }
 
+// With two layers in the repository, the recipe needs what docs/ci.md says about them, and nothing else.
+func TestGitHubRecipeOfLayers(t *testing.T) {
+	var r githubRecipe
+	recipe(t, "github.yml", &r)
+	c := newCIRepository(t, "GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY=summary.md")
+	if code, out := c.run("rm -r policy && reviewer policy new bundle org && reviewer policy new bundle team --layer user"); code != 0 {
+		t.Fatal(out)
+	}
+	c.released(r.Env, "RUNNER_TEMP="+t.TempDir(), "GITHUB_PATH=path", "GITHUB_BASE_REF=main")
+	both := strings.NewReplacer("fmt --check policy", "fmt --check org team", "check policy", "check org+team", "test policy", "test org+team",
+		":policy\"", ":org+team\"", "candidate policy", "candidate org+team")
+	for _, s := range r.Jobs["policy"].Steps {
+		if s.Name == "Comment" || s.Run == "" {
+			continue
+		}
+		if code, out := c.run(both.Replace(s.Run)); code != 0 || strings.Contains(out, "::error") {
+			t.Errorf("%s: exit code %d:\n%s", s.Name, code, out)
+		}
+		c.addedPath()
+	}
+}
+
 // addedPath does what a runner does after a step.
 func (c *ciRepository) addedPath() {
 	if raw, err := os.ReadFile(filepath.Join(c.dir, "path")); err == nil {

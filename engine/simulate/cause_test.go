@@ -42,6 +42,26 @@ func TestCause(t *testing.T) {
 	}
 }
 
+// The reason of an answer that is only enforced differently is the setting.
+func TestCauseEnforcement(t *testing.T) {
+	deletes := engine.RuleResult{ID: "deletes", Decision: engine.Block}
+	watched := engine.RuleResult{ID: "deletes", Decision: engine.Block, Enforcement: "observe"}
+	side := func(decision, enforced engine.Verdict, rules ...engine.RuleResult) sideAnswer {
+		return sideAnswer{verdict: enforced, decision: &engine.Decision{Decision: decision, Enforced: enforced, Reason: "risk", Rules: rules}}
+	}
+	for want, c := range map[string][2]sideAnswer{
+		"setting enforcement, or rules.enforcement.deletes: observe -> enforce": {side("block", "allow", watched), side("block", "block", deletes)},
+		"setting enforcement, or rules.enforcement.deletes: enforce -> observe": {side("block", "block", deletes), side("block", "allow", watched)},
+		"setting enforcement: enforce -> warn":                                  {side("ask", "ask"), side("ask", "warn")},
+		"setting enforcement: observe -> enforce":                               {side("ask", "allow"), side("ask", "ask")},
+	} {
+		strict, _ := stricter(c[0], c[1])
+		if got := reason(strict, c[0], c[1]); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // nights asks about every call from 22 to 6 o'clock.
 type nights struct{ policy }
 

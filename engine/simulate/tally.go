@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -77,6 +78,9 @@ func (t *sessionTally) step(m RecordedEvent, index int64, workspace string, base
 func reason(strict, base, now sideAnswer) string {
 	if base.verdict != now.verdict {
 		rule, _ := cause(base, now)
+		if rule == ByEnforcement {
+			return lessEnforced(strict, base, now)
+		}
 		for _, r := range strict.decision.Rules {
 			if r.ID == rule && r.Message != "" {
 				return r.Message
@@ -84,6 +88,35 @@ func reason(strict, base, now sideAnswer) string {
 		}
 	}
 	return strict.decision.Reason
+}
+
+// lessEnforced names the setting by which one side enforces the same decision less: for the first rule of which that is
+// known, or else for all. It has no words of the call.
+func lessEnforced(strict, base, now sideAnswer) string {
+	modeOf := func(s sideAnswer, id string) string {
+		i := slices.IndexFunc(s.decision.Rules, func(r engine.RuleResult) bool { return r.ID == id })
+		if i < 0 {
+			return ""
+		}
+		return cmp.Or(s.decision.Rules[i].Enforcement, "enforce")
+	}
+	for _, id := range strict.rules() {
+		if was, is := modeOf(base, id), modeOf(now, id); was != is && was != "" && is != "" {
+			return fmt.Sprintf("setting enforcement, or rules.enforcement.%s: %s -> %s", id, was, is)
+		}
+	}
+	return fmt.Sprintf("setting enforcement: %s -> %s", mode(base.decision), mode(now.decision))
+}
+
+// mode is how a decision was enforced.
+func mode(d *engine.Decision) string {
+	switch d.Enforced {
+	case d.Decision:
+		return "enforce"
+	case engine.Allow:
+		return "observe"
+	}
+	return "warn"
 }
 
 func (s sideAnswer) rules() []string {

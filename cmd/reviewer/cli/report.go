@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,13 +50,25 @@ func repositoryOf(dir string) string {
 // JobSummary adds a page to the summary of a GitHub Actions job, if a report is for
 // GitHub and the job has a summary file.
 func (a *App) JobSummary(out *term.Outputs, r *report.Report) error {
-	name := a.Env("GITHUB_STEP_SUMMARY")
-	if name == "" || !slices.ContainsFunc(out.List, func(o term.Output) bool { return o.Format == "github" }) {
+	return a.Summary(out, func(w io.Writer, _ *term.Output) error {
+		return report.WriteSummary(w, r, a.ReportOptions(&out.List[0], false))
+	})
+}
+
+// Summary is JobSummary for a page of any command.
+func (a *App) Summary(out *term.Outputs, write func(w io.Writer, o *term.Output) error) error {
+	name, at := a.Env("GITHUB_STEP_SUMMARY"), slices.IndexFunc(out.List, func(o term.Output) bool { return o.Format == "github" })
+	if name == "" || at < 0 {
 		return nil
+	}
+	var page bytes.Buffer
+	if err := write(&page, &out.List[at]); err != nil {
+		return err
 	}
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return fmt.Errorf("write the job's summary: %w", err)
 	}
-	return errors.Join(report.WriteSummary(f, r, a.ReportOptions(&out.List[0], false)), f.Close())
+	_, err = f.Write(page.Bytes())
+	return errors.Join(err, f.Close())
 }

@@ -34,6 +34,8 @@ type evaluated struct {
 	Type     string        `json:"type,omitempty"`    // of a CEL expression
 	Value    any           `json:"value,omitempty"`   // of a CEL expression
 	Results  []rego.Result `json:"results,omitempty"` // of a Rego query; none: it is undefined
+
+	undefined string // the part of a Rego query that makes it undefined, with the name that may be meant
 }
 
 // EvalCommand is `reviewer policy eval`.
@@ -67,6 +69,9 @@ func EvalCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if x.undefined != "" {
+				fmt.Fprintln(a.Stderr, "undefined: "+x.undefined)
+			}
 			return t.out.Result(a.Stdout, x, func(w io.Writer) { fmt.Fprintln(w, x.text()) })
 		},
 	}
@@ -90,8 +95,15 @@ func (t *evaluation) evaluate(ctx context.Context, d *decided, text string) (*ev
 		return nil, err
 	}
 	if t.rego {
-		results, err := decider.Query(ctx, d.input, d.record.Findings, text)
-		return &evaluated{Language: t.language(), Results: results}, err
+		x := &evaluated{Language: t.language()}
+		x.Results, err = decider.Query(ctx, d.input, d.record.Findings, text)
+		if err == nil && len(x.Results) == 0 {
+			part, near := decider.Undefined(ctx, d.input, d.record.Findings, text)
+			if x.undefined = part; near != "" {
+				x.undefined += "; did you mean " + near + "?"
+			}
+		}
+		return x, err
 	}
 	x := &evaluated{Language: t.language()}
 	x.Value, x.Type, err = matcher.Eval(text, d.input)

@@ -89,7 +89,7 @@ func (t *evaluation) answer(ctx context.Context, a *cli.App, w io.Writer, d **de
 		if err != nil {
 			return false, err
 		}
-		fmt.Fprintln(w, x.text())
+		fmt.Fprintln(w, strings.TrimSuffix(x.text()+": "+x.undefined, ": "))
 	}
 	return false, nil
 }

@@ -26,6 +26,7 @@ type explanation struct {
 	Input    *engine.Input    `json:"input"`
 	Findings []finding        `json:"findings"`
 	Fired    []firedRule      `json:"fired"`
+	Excepted []exceptedRule   `json:"excepted,omitempty"`
 	Nearly   []firedRule      `json:"nearly"` // nearest first
 	Safer    []string         `json:"safer,omitempty"`
 	Risk     *explainedScore  `json:"risk,omitempty"`
@@ -132,6 +133,9 @@ func explanationOf(ctx context.Context, a *cli.App, d *decided, t *toExplain) (*
 	}
 	set, _ := p.Rows.(*rows.Set)
 	x.Rows = rowsOf(set, in.Event.Tool, &in.Action, shownAt(a, t.policy))
+	if x.Excepted, err = q.excepted(shownAt(a, t.policy)); err != nil {
+		return nil, err
+	}
 	q.fired(x)
 	x.Safer = q.saferThan(x.Decision)
 	if x.Nearly, err = q.nearMisses(x, t.all); err != nil {
@@ -226,8 +230,10 @@ func (q *evaluator) fired(x *explanation) {
 			seen.Note = "a finding: it decides nothing on its own"
 		case x.Decision.Source == engine.SourcePrefilter:
 			seen.Note = "not evaluated: the prefilter allowed the call"
+		case slices.ContainsFunc(x.Excepted, func(r exceptedRule) bool { return r.ID == f.ID }):
+			seen.Note = "an exception applies"
 		default:
-			seen.Note = "the rule is disabled, or an exception applies"
+			seen.Note = "the rule is disabled, or has ended"
 		}
 		x.Findings = append(x.Findings, seen)
 	}
@@ -254,7 +260,9 @@ func (q *evaluator) nearMisses(x *explanation, all bool) ([]firedRule, error) {
 		return nil, err
 	}
 	for _, s := range silent {
-		if row := q.rows[s.ID]; !said[s.ID] && (all || s.Left == 0 && s.About > 0) {
+		row := q.rows[s.ID]
+		absent := len(s.At.Absent) > 0 && row.Layer != bundles.Base // a person wrote the rule, and the field may have another name
+		if !said[s.ID] && (all || (s.Left == 0 || absent) && s.About > 0) {
 			row.Rego = &s
 			list = append(list, row)
 		}

@@ -222,6 +222,10 @@ func (g page) fired(x *explanation) {
 			g.row("", r.Message)
 		}
 	}
+	for _, x := range x.Excepted {
+		g.rule(firedRule{ID: x.ID, Decision: "not", Place: x.Place})
+		g.row("", x.text())
+	}
 }
 
 func (g page) rule(r firedRule) {
@@ -329,6 +333,9 @@ func (g page) ended(s *rego.NotFired) {
 		for _, v := range at.Values {
 			name, value, _ := strings.Cut(v, " = ")
 			g.row("", name+" is "+term.OneLine(value, g.width-pageColumn)) // JSON may have no space to break at
+		}
+		for _, field := range at.Absent {
+			g.row("", field+" is absent")
 		}
 	}
 	if s.Left > 0 {

@@ -41,6 +41,9 @@ func AuditWhyCommand(a *cli.App) *cobra.Command {
 					return term.WriteDocument(w, r)
 				}
 				explain(w, a.Paint(&out), r)
+				if err := explainExceptions(cmd.Context(), a, w, store, r); err != nil {
+					return err
+				}
 				return explainOutcome(w, store, r)
 			})
 		},

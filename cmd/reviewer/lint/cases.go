@@ -13,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/rego"
 )
 
 // tested counts what the cases and examples of a policy expect of its rules.
@@ -43,6 +44,20 @@ func (p *policy) tests() {
 					p.untested(b.Layer, r.Spot, a.FindingID(r.ID), false, seen)
 				}
 			}
+		}
+	}
+}
+
+// otherLayers completes what is said about unknown rules, which the organisation's layer may have if it is not there.
+func (p *policy) otherLayers() {
+	if !p.effective.WithoutOrganisation() {
+		return
+	}
+	for _, f := range p.found {
+		layer, _, _ := strings.Cut(f.File, "/")
+		unknown := f.Code == "case.rule" || f.Code == "rule.unknown" && strings.HasSuffix(f.Message, rego.NoException)
+		if unknown && f.Suggestion == "" && layer != bundles.Base {
+			f.Message += "; if another layer has it, name both, as in `reviewer policy check ./org+./team`"
 		}
 	}
 }

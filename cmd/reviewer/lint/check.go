@@ -75,8 +75,11 @@ func Rule(now int64, rule string, layers ...Layer) Result {
 	p.modules(modules())
 	p.unusable()
 	p.decisions()
+	p.definitions()
+	p.repeats()
 	p.tests()
 	p.foldConsequences()
+	p.otherLayers()
 	p.ignoreFindings()
 	return Result{p.reported(), p.ignoredFindings(), costs, len(wiring.AllConditions(e))}
 }

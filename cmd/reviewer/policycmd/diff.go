@@ -2,6 +2,7 @@ package policycmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -33,7 +34,9 @@ func DiffCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = out.Write(a.Stdout, func(w io.Writer) error { return showDiff(a, w, &out, args, changes) })
+			write := func(w io.Writer, o *term.Output) error { return showDiff(a, w, o, args, changes) }
+			err = errors.Join(out.Write(a.Stdout, func(w io.Writer) error { return write(w, &out) }),
+				a.Summary(&term.Outputs{List: []term.Output{out}}, write))
 			if err == nil && exitCode && !changes.Empty() {
 				err = &cli.ExitError{Code: cli.ExitFindings}
 			}

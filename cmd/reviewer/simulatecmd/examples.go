@@ -59,6 +59,9 @@ func examplesIn(ctx context.Context, x *simulate.Exampler, recording simulate.Re
 				return false
 			}
 			w.Example = x.Find(ctx, events, *w)
+			if m.Kinds[i].Rule == simulate.ByEnforcement {
+				w.Example.Reason = w.Reason // names a setting, and nothing of the call
+			}
 			return true
 		})
 		if len(kinds) == 0 {

@@ -32,7 +32,9 @@ func writeFailed(a *cli.App, out *term.Outputs, command string, err error) error
 		}
 		return false, nil
 	})
-	return errors.Join(err, written)
+	return errors.Join(err, written, a.Summary(out, func(w io.Writer, _ *term.Output) error {
+		return report.WriteFailureComment(w, command, r.Problems)
+	}))
 }
 
 // onlyFiles leaves out objects: a failure there would keep the next run from writing its

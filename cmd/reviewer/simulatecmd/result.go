@@ -39,14 +39,15 @@ func (s *simulation) swept(sums []*simulate.Impact) *simulate.Sweep {
 }
 
 func writeDocument(a *cli.App, out *term.Outputs, d impact.Document, base impact.Options) error {
-	return out.Write(a.Stdout, func(w io.Writer, o *term.Output) error {
+	write := func(w io.Writer, o *term.Output) error {
 		opts := base
 		opts.Colour, opts.Version, opts.Width = a.Paint(o).On, cli.BuildVersion(), a.Columns(o)
 		if d.Sweep != nil {
 			return impact.WriteSweep(w, o.Format, d.Sweep, opts)
 		}
 		return impact.Write(w, o.Format, d.Impact, opts)
-	})
+	}
+	return errors.Join(out.Write(a.Stdout, write), a.Summary(out, write))
 }
 
 // keepCases writes cases of the changes, if requested.

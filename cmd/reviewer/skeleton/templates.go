@@ -30,6 +30,12 @@ func (r Rule) Title() string {
 // Name is the id as a name in Rego and as a file's name, such as shop_kubectl.
 func (r Rule) Name() string { return strings.Join(words(r.ID), "_") }
 
+// Tool is the program that the rule is about until somebody writes another: two rules have two conditions.
+func (r Rule) Tool() string {
+	all := words(r.ID)
+	return all[len(all)-1] + "-tool"
+}
+
 // Base reports whether the rule is one of the base layer, which has a package of its own.
 func (r Rule) Base() bool { return r.Layer == bundles.Base }
 

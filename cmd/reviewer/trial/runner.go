@@ -58,6 +58,7 @@ type policy struct {
 	*review.Policy
 	rules []string // ids of the rows of all layers
 	open  bool     // layers above base have Rego, whose findings may have other ids
+	alone bool     // the organisation's layer is not there
 }
 
 // Run runs one case against the policy. An error means that it could not be run at
@@ -208,7 +209,7 @@ func (r *Runner) compile(ctx context.Context, e *bundles.Effective) (*policy, er
 	if r.cover != nil {
 		r.cover.of(p)
 	}
-	known := &policy{Policy: p}
+	known := &policy{Policy: p, alone: e.WithoutOrganisation()}
 	for _, row := range e.Rules() {
 		known.rules = append(known.rules, row.ID)
 	}
@@ -282,7 +283,11 @@ func (p *policy) knows(e *cases.Expect) error {
 		if near := engine.Nearest(id, p.rules); near != "" {
 			return fmt.Errorf("unknown rule %q; did you mean %q?", id, near)
 		}
-		return fmt.Errorf("unknown rule %q; `reviewer policy show` lists the rules", id)
+		other := ""
+		if p.alone {
+			other = "; if another layer has it, name both, as in `reviewer policy test ./org+./team`"
+		}
+		return fmt.Errorf("unknown rule %q; `reviewer policy show` lists the rules%s", id, other)
 	}
 	return nil
 }

@@ -308,7 +308,8 @@ cases:
 	want := []string{
 		"todo policy/cases/a.yaml:3 cases/a.yaml/a/1 later (event 1, Bash ls: different in decision)",
 		"todo policy/cases/a.yaml:4 cases/a.yaml/a/2 passes now: remove the todo (soon)",
-		"todo policy/cases/a.yaml:5 cases/a.yaml/a/3 when there is such a rule (unknown rule \"nobody.knows\"; `reviewer policy show` lists the rules)",
+		"todo policy/cases/a.yaml:5 cases/a.yaml/a/3 when there is such a rule (unknown rule \"nobody.knows\"; `reviewer policy show` lists the rules; " +
+			"if another layer has it, name both, as in `reviewer policy test ./org+./team`)",
 	}
 	if diff := cmp.Diff(told(r), want); diff != "" {
 		t.Error(diff)

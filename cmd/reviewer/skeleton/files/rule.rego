@@ -7,6 +7,6 @@ package {{if .Base}}reviewer.fired{{else}}policies.{{.Layer}}{{end}}
 {{if .Base}}fires contains "{{.ID}}"{{else}}findings contains {"id": "{{.ID}}"}{{end}} if {
 	input.phase == "pre"
 	some c in input.action.commands
-	c.name == "example-tool"
+	c.name == "{{.Tool}}"
 	"--prod" in c.flags
 }

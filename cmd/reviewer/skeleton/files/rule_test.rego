@@ -10,5 +10,5 @@ test_{{.Name}}[flag] if {
 
 _{{.Name}}_call(flag) := {
 	"phase": "pre",
-	"action": {"commands": [{"name": "example-tool", "flags": [flag]}]},
+	"action": {"commands": [{"name": "{{.Tool}}", "flags": [flag]}]},
 }
