@@ -15,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/sweep"
 )
 
 // spokenStep is one event of a home. Days pass before it.
@@ -223,6 +224,7 @@ func fakes(words string) map[string][]spokenStep {
 }
 
 // TestFakedWords: none of the words that no person wrote in a session count there, in whatever way they come; what a person types does.
+// A quarter of them is tried, and with REVIEWER_EVERY=1 (`make fidelity`) each.
 func TestFakedWords(t *testing.T) {
 	try := func(t *testing.T, home *spokenHome, id int, steps []spokenStep) {
 		for i, s := range steps {
@@ -238,7 +240,9 @@ func TestFakedWords(t *testing.T) {
 			t.Parallel()
 			home := newSpokenHome(t)
 			for i, words := range orderedIn {
-				try(t, home, i, fakes(words)[kind])
+				if sweep.Has(len(kind)+i, 4) {
+					try(t, home, i, fakes(words)[kind])
+				}
 			}
 			for _, s := range home.state(t, "s1").Goals.Permitted {
 				t.Errorf("counts: %s %s, of %q", s.Kind, s.Act, s.Text)
