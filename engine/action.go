@@ -344,7 +344,7 @@ type Effect struct {
 	Verb   string `json:"verb"`
 	Target string `json:"target,omitempty"` // real absolute path, URL or host; masked
 	// What the effect is about where the target does not show it: volume,
-	// stack, table, rows, package, history, …; absent: unknown.
+	// stack, table, rows, package, history, …; of a deploy by a push, the file that says that the branch is deployed; absent: unknown.
 	Object string `json:"object,omitempty"`
 	// The path with the workspace as . and the home directory as ~: ./src/cart.go, ~/.ssh/config.
 	Short     string    `json:"short,omitempty"`
