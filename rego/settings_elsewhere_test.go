@@ -23,6 +23,7 @@ func elsewhere() map[string]string {
 		"goals.requests.operates.route":                   "bundles/default/cases/cloud/ordered.yaml",
 		"goals.requests.operates_any":                     "bundles/default/cases/cloud/ordered.yaml",
 		"goals.requests.operates_unsaid":                  "bundles/default/cases/cloud/ordered.yaml",
+		"goals.sends":                                     "bundles/default/cases/cloud/dictated.yaml",
 		"services.team":                                   "bundles/default/cases/cloud/spoken.yaml",
 		"goals.requests.typed":                            "bundles/default/cases/cloud/spoken.yaml",
 		"goals.same_words":                                "bundles/default/cases/goals/instructions.yaml",
