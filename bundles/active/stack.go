@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,7 +15,8 @@ import (
 const StackMark = "+"
 
 // StackParts splits a reference to several layers; any other reference, and the path of a file or folder
-// whose name has the mark, is one part.
+// whose name has the mark, is one part. Names after git:REV:PATH are folders of that revision too: git:main:org+team is not
+// compared with the team's layer as it is here, which is ./team.
 func StackParts(ref string) []string {
 	if _, err := os.Lstat(ref); err == nil || !strings.Contains(ref, StackMark) {
 		return []string{ref}
@@ -23,7 +25,23 @@ func StackParts(ref string) []string {
 	if slices.Contains(parts, "") {
 		return []string{ref}
 	}
+	revision := ""
+	for i, part := range parts {
+		tree, isTree := strings.CutPrefix(part, "git:")
+		switch rev, _, ok := strings.Cut(tree, ":"); {
+		case isTree && ok:
+			revision = "git:" + rev + ":"
+		case revision != "" && isName(part):
+			parts[i] = revision + part
+		}
+	}
 	return parts
+}
+
+// isName reports whether a part is the name of a folder, and neither a path from here, an archive nor a word.
+func isName(part string) bool {
+	return part != RefActive && part != RefDefault && !strings.HasPrefix(part, "git:") && !strings.HasPrefix(part, ".") &&
+		!filepath.IsAbs(part) && !strings.HasSuffix(part, "gz") && !isDigest(part)
 }
 
 // stack joins the layers that several references name. A layer that a part names replaces that of a complete policy
