@@ -13,8 +13,11 @@ import (
 )
 
 // caveats lists the reasons not to rely on the numbers, the worst first.
-func caveats(m *simulate.Impact) []string {
+func caveats(m *simulate.Impact, exceeded ...string) []string {
 	var list []string
+	for _, text := range exceeded {
+		list = append(list, "BUDGET: "+text)
+	}
 	if m.Partial != "" {
 		list = append(list, "PARTIAL: "+m.Partial+". All numbers cover only what was read until then.")
 	}

@@ -26,9 +26,9 @@ type markdown struct{ *bytes.Buffer }
 
 // writeGitHub writes Markdown: the sentence and the matrix are visible, the rest is
 // folded.
-func writeGitHub(b *bytes.Buffer, m *simulate.Impact, _ Options) error {
+func writeGitHub(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 	d := markdown{b}
-	d.title(mark(m), headline(m), caveats(m))
+	d.title(mark(m), headline(m), caveats(m, o.Exceeded...))
 	d.grid("calls", m.Calls)
 	d.grid("other events", m.Events)
 	d.sides(m)

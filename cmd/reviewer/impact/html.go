@@ -25,7 +25,7 @@ var pageJS string
 // connections and all styles and scripts except its own. Tables and charts are there
 // without a script; the script filters them and draws the time lines of sessions from
 // the data at its end.
-func writeHTML(w *bytes.Buffer, m *simulate.Impact, _ Options) error {
+func writeHTML(w *bytes.Buffer, m *simulate.Impact, o Options) error {
 	shown, err := visible(m)
 	if err != nil {
 		return fmt.Errorf("write the report as a page: %w", err)
@@ -33,7 +33,7 @@ func writeHTML(w *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	p := &webPage{filtered: len(m.Kinds)+len(m.Changed) > 0}
 	p.head("What this policy change would have done")
 	p.put(`<p class="summary">%s</p>`, headline(shown))
-	for _, doubt := range caveats(shown) {
+	for _, doubt := range caveats(shown, o.Exceeded...) {
 		p.put(`<p class="remark" role="note">%s</p>`, doubt)
 	}
 	p.put(`<noscript><p class="remark">Filters and timelines need JavaScript; everything else works without it.</p></noscript>`)

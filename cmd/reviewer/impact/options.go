@@ -9,4 +9,6 @@ type Options struct {
 	Verbose bool   // pretty: lists in full
 	Show    bool   // html, github, sarif: commands and paths of people too
 	Version string // of the program, for sarif
+
+	Exceeded []string // the budgets that are exceeded, and by how much
 }

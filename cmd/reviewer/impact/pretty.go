@@ -11,7 +11,7 @@ import (
 // lists.
 func writePretty(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 	p := newPage(b, o)
-	p.doubts(caveats(m))
+	p.doubts(caveats(m, o.Exceeded...))
 	p.Paragraph(headlineColour(m), headline(m))
 	p.sides(m)
 	p.matrix("CALLS", m.Calls)

@@ -85,7 +85,7 @@ func mergeImpacts(ctx context.Context, a *cli.App, files []string, s *simulation
 	if d.Sweep != nil && len(s.budgets) > 0 {
 		return cli.Usage("--fail-on: these are shards of a sweep, but a budget applies to a single candidate")
 	}
-	if err := writeDocument(a, &s.out, d, impact.Options{Verbose: s.verbose, Show: s.show}); err != nil {
+	if err := writeDocument(a, &s.out, d, impact.Options{Verbose: s.verbose, Show: s.show, Exceeded: over(s.budgets, sums[0])}); err != nil {
 		return err
 	}
 	return verdictOf(a, s.budgets, sums)

@@ -24,7 +24,7 @@ func writeImpacts(a *cli.App, s *simulation, sums []*simulate.Impact, speed stri
 	if s.key != "" {
 		d = impact.Document{Sweep: s.swept(sums)}
 	}
-	return writeDocument(a, &s.out, d, impact.Options{Latency: speed, Verbose: s.verbose, Show: s.show})
+	return writeDocument(a, &s.out, d, impact.Options{Latency: speed, Verbose: s.verbose, Show: s.show, Exceeded: over(s.budgets, sums[0])})
 }
 
 // swept combines the values of a sweep with their results.
@@ -79,12 +79,20 @@ func verdictOf(a *cli.App, budgets []simulate.Budget, sums []*simulate.Impact) e
 	return missing
 }
 
-func exceeded(budgets []simulate.Budget, m *simulate.Impact) []error {
-	var list []error
+// over describes by how much budgets are exceeded, or may be.
+func over(budgets []simulate.Budget, m *simulate.Impact) (list []string) {
 	for _, b := range budgets {
 		if text := b.Exceeded(m); text != "" {
-			list = append(list, fmt.Errorf("--fail-on %s", text))
+			list = append(list, "--fail-on "+text)
 		}
+	}
+	return list
+}
+
+func exceeded(budgets []simulate.Budget, m *simulate.Impact) []error {
+	var list []error
+	for _, text := range over(budgets, m) {
+		list = append(list, errors.New(text))
 	}
 	if why := unclear(m); len(list) > 0 && why != "" {
 		list = append(list, fmt.Errorf("%s; compare transcripts, which contain everything that detectors and rows look at, "+
