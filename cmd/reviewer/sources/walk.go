@@ -148,12 +148,12 @@ func (w *walker) folder(root string, want func(path string) bool) {
 }
 
 // besides skips folders of a state directory, or of an agent's session, that hold no
-// session: policies that were kept, the machine's own log, outputs of tools.
+// session: policies that were kept or activated, the machine's own log, outputs of tools.
 func besides(path, name string) error {
 	switch name {
 	case "tool-results":
 		return fs.SkipDir
-	case "ledger", "policies", "checkpoints":
+	case "ledger", "policies", "checkpoints", "bundles":
 		if _, err := os.Stat(filepath.Join(filepath.Dir(path), "sessions")); err == nil {
 			return fs.SkipDir
 		}

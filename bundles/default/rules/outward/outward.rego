@@ -79,6 +79,7 @@ _does(e) if {
 #   remediation: push to a branch of your own and open a pull request, or let the user order the push
 #   overridable: [organisation, user, project]
 push_deploys if {
+	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
 	e.verb == "deploy"
