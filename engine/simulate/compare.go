@@ -283,9 +283,14 @@ func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, b
 	if state.changes() {
 		step.Due = r.due(ctx, c, m, base, now)
 	}
+	read := m // as the candidate's rows and detectors read it
+	if c.rec != nil {
+		read.Record = c.rec
+	}
+	read.Record = c.facts(read)
 	add := func() {
 		step.After = c.tally.diverged
-		c.tally.met(m.Record, c.Causes, base, now)
+		c.tally.met(read.Record, c.Causes, base, now)
 		c.tally.people.count(step, m.Record.Event.Mode, base, now)
 		c.tally.add(step, d.loosens, base, now)
 		if m.Record.Phase == engine.PhasePre {
