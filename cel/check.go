@@ -70,6 +70,7 @@ func (i *linter) inspect(checked *cel.Ast) []*Error {
 	visit(i.ast.Expr(), i.program)
 	if i.part != "text" { // of a definition
 		visit(i.ast.Expr(), i.spelling)
+		visit(i.ast.Expr(), i.swapped)
 		visit(i.ast.Expr(), i.list)
 	}
 	before := len(i.found)

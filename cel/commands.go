@@ -88,6 +88,19 @@ func (i *linter) saidAt(e ast.Expr) bool {
 	return slices.ContainsFunc(i.found, func(f *Error) bool { return fmt.Sprint(f.Line, f.Column) == place })
 }
 
+// swapped warns about a text of the policy that is asked whether it begins or ends with something of the call.
+func (i *linter) swapped(e ast.Expr) {
+	for _, name := range []string{"startsWith", "endsWith"} {
+		if !isCall(e, name) || !e.AsCall().IsMemberFunction() {
+			continue
+		}
+		text, of := literal(e.AsCall().Target())
+		if _, constant := literal(e.AsCall().Args()[0]); of && !constant {
+			i.wrong(e, "cel.swapped", "%q.%s(x) asks whether the text begins or ends with x; write x.%s(%q)", text, name, name, text).Warning = true
+		}
+	}
+}
+
 // spelling warns about a condition that compares the words of flags with an option: it may be written
 // in other ways, such as in a cluster, shortened, or with a value.
 func (i *linter) spelling(e ast.Expr) {

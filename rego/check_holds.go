@@ -225,3 +225,44 @@ func constants(t *ast.Term) (words []string, all bool) {
 	}
 	return words, all
 }
+
+// texts finds built-ins for texts whose arguments cannot be meant: a prefix and a text in the wrong order, and a format with more
+// or fewer verbs than values.
+func (w *walker) texts(name string, args []*ast.Term) {
+	if len(args) < 2 {
+		return
+	}
+	text, isText := args[0].Value.(ast.String)
+	if !isText {
+		return
+	}
+	switch name {
+	case "startswith", "endswith":
+		if _, constant := args[1].Value.(ast.String); !constant {
+			w.remark(args[0].Location, "rego.swapped", "%s asks whether the text %s begins or ends with the second argument; write %s(%s, %s)",
+				name, args[0], name, args[1].Location.Text, args[0])
+		}
+	case "sprintf":
+		values, isArray := args[1].Value.(*ast.Array)
+		if n, known := verbs(string(text)); isArray && known && n != values.Len() {
+			w.remark(args[0].Location, "rego.format", "the format has %d verbs, and the list %d values; give each verb one value", n, values.Len())
+		}
+	}
+}
+
+// verbs counts the verbs of a format; it is not known for one that numbers its values.
+func verbs(format string) (n int, known bool) {
+	for rest := format; ; n++ {
+		_, after, more := strings.Cut(rest, "%")
+		after = strings.TrimLeft(after, "+-# 0123456789.")
+		switch {
+		case !more:
+			return n, true
+		case strings.HasPrefix(after, "["), strings.HasPrefix(after, "*"), after == "":
+			return 0, false
+		case after[0] == '%':
+			n--
+		}
+		rest = after[1:]
+	}
+}

@@ -85,6 +85,10 @@ func (w *walker) pass(compiled *ast.Compiler) bool {
 	for _, name := range slices.Sorted(maps.Keys(compiled.Modules)) {
 		w.silent = isTestFile(name)
 		for _, r := range compiled.Modules[name].Rules {
+			if name := last(pathOf(r)); w.report && w.silent && strings.HasSuffix(name, "_test") && !strings.HasPrefix(name, "_") {
+				w.remark(r.Location, "rego.test_name", "%s never runs: the name of a test begins with test_; write test_%s", name,
+					strings.TrimSuffix(name, "_test"))
+			}
 			changed = w.rule(r) || changed
 		}
 	}
@@ -215,6 +219,9 @@ func (w *walker) call(op *ast.Term, args []*ast.Term) *shape {
 
 // builtin returns the shape for built-ins that return their argument.
 func (w *walker) builtin(name string, args []*ast.Term, known []*shape) *shape {
+	if w.report && !w.silent {
+		w.texts(name, args)
+	}
 	var out *shape
 	switch name {
 	case "sort", "array.reverse", "array.slice", "minus":

@@ -71,6 +71,11 @@ func (f *Form) form(d *decoder, n *yaml.Node, name string) {
 // form decodes the object, and rejects one without expectations.
 func (e *Expect) form(d *decoder, n *yaml.Node, name string) {
 	d.plain(reflect.ValueOf(e).Elem(), n, name)
+	for _, p := range slices.Concat(e.Changes, e.NotChanges) {
+		if p != "" && !strings.ContainsAny(p[:1], "./~") && !strings.Contains(p, ":") {
+			d.wrong(n, "%s: %q: paths of changes begin with ./, ~/ or /, so nothing is ever equal to this; write ./%s", name, p, p)
+		}
+	}
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
 		d.wrong(n, "%s has no expectations: expected one of %s", name, strings.Join(expectations(), ", "))
 	}

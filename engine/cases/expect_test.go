@@ -154,7 +154,7 @@ events:
   - {tool: Bash, args: {command: ls}, asks: true, result: {failed: f, output: o}, times: 2, at: +1s, mode: m, cwd: c, agent: a, files: {a: b},
      expect: {decision: allow, answer: allow, rule: r, harm: h, rules: [r], rules_exactly: [r], not_rules: [r], findings: [r], not_findings: [r], levels: {r: high},
        reason: r, reasons: [r], text: t, alternative: a, risk: {level: l, above: 1, below: 1, factors: [f]}, rationality: {level: l},
-       side_effects: s, rewritten: r, obligations: [o], changes: [p], not_changes: [p], intervention: i, source: s, granted: reads, failure: f}}
+       side_effects: s, rewritten: r, obligations: [o], changes: [./p], not_changes: [./p], intervention: i, source: s, granted: reads, failure: f}}
 `)[0]
 	c.Rows = []Row{{}}
 	for _, v := range []any{c, *c.Events[0].Expect, *c.Events[0].Expect.Risk} {
