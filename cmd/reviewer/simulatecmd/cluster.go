@@ -132,10 +132,11 @@ func (s *simulation) fetched(ctx context.Context, a *cli.App, report string) err
 	if err != nil {
 		return writeFailed(a, &s.out, "policy simulate", fmt.Errorf("the report of the cluster: %w", err))
 	}
-	if err := writeDocument(a, &s.out, d, impact.Options{Verbose: s.verbose, Show: s.show, Exceeded: over(s.budgets, impactsOf(d)[0])}); err != nil {
+	sums := impactsOf(d)
+	if err := writeDocument(a, &s.out, d, impact.Options{Verbose: s.verbose, Show: s.show, Exceeded: over(s.budgets, sums[0])}); err != nil {
 		return err
 	}
-	return verdictOf(a, s.budgets, impactsOf(d))
+	return verdictOf(a, s.budgets, sums)
 }
 
 func impactsOf(d impact.Document) []*simulate.Impact {
