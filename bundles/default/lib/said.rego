@@ -9,6 +9,7 @@ package reviewer.said
 import data.reviewer.acts
 import data.reviewer.effects
 import data.reviewer.requested
+import data.reviewer.scores
 
 # METADATA
 # title: Prohibitions that the call breaks
@@ -88,7 +89,10 @@ _exactly(s) if {
 		e.kind == "network"
 		not contains(e.target, "?")
 	}
-	values := [v | some flag in input.action.commands[0].flags; some v in _sent_values(flag)]
+	flags := input.action.commands[0].flags
+	every flag in flags { scores.matches(flag, data.reviewer.goals.sends) }
+	values := [v | some flag in flags; some v in _sent_values(flag)]
+	count(values) > 0
 	every v in values { _written(v, s.objects) }
 	every o in s.objects { _sends_object(o, values) }
 }
