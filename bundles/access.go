@@ -187,9 +187,6 @@ func (p *rowParser) accessRule(r *AccessRule, row *yaml.Node, seen map[string]in
 		if strings.TrimSpace(c) != c || strings.Trim(c, "* ") == "" {
 			p.wrongAs("row.word", nodes["commands"], "commands: %q: expected a command or its beginning with a *, such as \"git push *\"; "+
 				"to match every command, use tools or actions instead", c)
-		} else if strings.Contains(c, "&&") || strings.Contains(c, "||") || strings.Contains(c, "; ") {
-			p.wrongAs("row.word", nodes["commands"], "commands: %q: each command of a line is compared by itself, so this never matches; "+
-				"write a pattern for each", c)
 		}
 	}
 	p.filled(nodes, "actions", "tools", "commands")
