@@ -162,8 +162,6 @@ func (c *rowCheck) tool(names string, row rows.Tool, n *yaml.Node) {
 	for _, name := range strings.Fields(names) {
 		if !toolName(name) {
 			c.p.wrong(n, "%q: expected the name of a tool such as mcp__shop__refund_order; a * can only be at the end", name)
-		} else if rest, ok := strings.CutPrefix(name, "mcp_"); ok && !strings.HasPrefix(rest, "_") {
-			c.p.wrong(n, "%q: tools of servers are named mcp__SERVER__TOOL, with two underscores", name)
 		}
 	}
 	if row.Type != "" {
