@@ -284,10 +284,12 @@ func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, b
 		step.Due = r.due(ctx, c, m, base, now)
 	}
 	read := m // as the candidate's rows and detectors read it
-	if c.rec != nil {
-		read.Record = c.rec
+	if len(c.Causes) > 0 {
+		if c.rec != nil {
+			read.Record = c.rec
+		}
+		read.Record = c.facts(read)
 	}
-	read.Record = c.facts(read)
 	add := func() {
 		step.After = c.tally.diverged
 		c.tally.met(read.Record, c.Causes, base, now)

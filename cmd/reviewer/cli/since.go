@@ -12,7 +12,10 @@ import (
 
 // SinceTime returns a time that a person names, as Unix milliseconds: a span
 // before now, a day, or a time. An empty string means from the beginning.
-func SinceTime(text string, now time.Time) (int64, error) {
+func SinceTime(text string, now time.Time) (int64, error) { return FlagTime("--since", text, now) }
+
+// FlagTime is SinceTime for another flag.
+func FlagTime(flag, text string, now time.Time) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -24,7 +27,7 @@ func SinceTime(text string, now time.Time) (int64, error) {
 			return max(t.UnixMilli(), 0), nil
 		}
 	}
-	return 0, Usage("--since %s: expected a time such as 90m, 24h or 7d, or a date such as 2026-01-31", text)
+	return 0, Usage("%s %s: expected a time such as 90m, 24h or 7d, or a date such as 2026-01-31", flag, text)
 }
 
 // SpanOf reads a duration, which may also be in days.

@@ -321,8 +321,8 @@ func (s *simulation) readSelection(now time.Time, getenv func(string) string) (e
 			return err
 		}
 	}
-	if s.selection.Until, err = cli.SinceTime(s.until, now); err != nil {
-		return cli.Usage("--until: %w", err)
+	if s.selection.Until, err = cli.FlagTime("--until", s.until, now); err != nil {
+		return err
 	}
 	if s.selection.Until > 0 && s.selection.Until <= s.selection.Since {
 		return cli.Usage("--until %s is not after --since %s, so nothing would be counted", s.until, s.since)

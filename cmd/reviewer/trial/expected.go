@@ -38,7 +38,7 @@ func (p *policy) explained() (*policy, *reasons) {
 	}
 	other := *p.Policy
 	other.Matcher = w
-	return &policy{rules: p.rules, open: p.open, alone: p.alone, Policy: &other}, w
+	return p.having(&other), w
 }
 
 // missing lists the rules that were expected to fire for an event and did not.

@@ -64,7 +64,7 @@ func (p *policy) with(d engine.Decider) *policy {
 	if p.Early != nil {
 		other.Early = &earlyBefore{p.Early, d}
 	}
-	return &policy{rules: p.rules, open: p.open, alone: p.alone, Policy: &other}
+	return p.having(&other)
 }
 
 // earlyBefore is an early decider whose reviews another decider makes.

@@ -121,7 +121,7 @@ func (c *changedRows) reword(to cel.Condition) {
 		if host, ok := p.Matcher.(*cel.Host); ok {
 			other.Matcher = host.Reworded(to.ID, to.When, to.Measure)
 		}
-		made[p] = &policy{rules: p.rules, open: p.open, alone: p.alone, Policy: &other}
+		made[p] = p.having(&other)
 		return made[p], nil
 	}
 }

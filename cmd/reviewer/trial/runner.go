@@ -61,6 +61,13 @@ type policy struct {
 	alone bool     // the organisation's layer is not there
 }
 
+// having returns the policy with other parts.
+func (p *policy) having(parts *review.Policy) *policy {
+	other := *p
+	other.Policy = parts
+	return &other
+}
+
 // Run runs one case against the policy. An error means that it could not be run at
 // all: its layers are not a valid policy, or it names an unknown rule.
 func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {

@@ -16,7 +16,7 @@ import (
 
 // A Deployment is a branch that is deployed when something is pushed to it.
 type Deployment struct {
-	Branch string // a pattern such as main or release/**
+	Branch string // a pattern such as main or release/**; with ! before it, branches that the same file leaves out
 	File   string // that says so, from the repository's top folder
 }
 
@@ -41,7 +41,7 @@ type Words struct {
 	Stages  []string // words in the names of jobs and environments that are not production
 }
 
-// Find lists the deployments, each branch once.
+// Find lists the deployments.
 func (r Repository) Find(w Words) []Deployment {
 	f := finder{Repository: r, Words: w}
 	for _, file := range w.Hosting {
@@ -71,8 +71,8 @@ type finder struct {
 
 func (f *finder) add(file string, branches ...string) {
 	for _, b := range branches {
-		if len(f.found) < maxResult && !slices.ContainsFunc(f.found, func(d Deployment) bool { return d.Branch == b }) {
-			f.found = append(f.found, Deployment{b, file})
+		if d := (Deployment{b, file}); len(f.found) < maxResult && !slices.Contains(f.found, d) {
+			f.found = append(f.found, d)
 		}
 	}
 }
@@ -163,12 +163,16 @@ func pushed(on any) []string {
 		}
 		of := mapping(push)
 		if branches := texts(of["branches"]); len(branches) > 0 {
-			return slices.DeleteFunc(branches, func(b string) bool { return strings.HasPrefix(b, "!") })
+			return branches
 		}
 		if of["tags"] != nil && of["branches-ignore"] == nil {
 			return nil
 		}
-		return []string{"**"}
+		branches := []string{"**"}
+		for _, ignored := range texts(of["branches-ignore"]) {
+			branches = append(branches, "!"+ignored)
+		}
+		return branches
 	}
 	return nil
 }

@@ -86,6 +86,7 @@ push_deploys if {
 	command := input.action.commands[e.command]
 	some branch in git.pushed(e.command, command)
 	glob.match(e.target, ["/"], branch)
+	not _left_out(e, branch)
 	not _pushes_others(command)
 	not "dry_run" in input.action.signals
 	not said.allows("push")
@@ -94,6 +95,15 @@ push_deploys if {
 	not requested.asked("go_live")
 	not requested.typed
 	not "deploy" in input.goal.intents
+}
+
+# The file that deploys other branches leaves this one out.
+_left_out(e, branch) if {
+	some other in input.action.effects
+	other.verb == "deploy"
+	other.object == e.object
+	startswith(other.target, "!")
+	glob.match(trim_prefix(other.target, "!"), ["/"], branch)
 }
 
 # A branch is deleted, or only tags are pushed.
