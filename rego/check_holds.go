@@ -245,7 +245,8 @@ func (w *walker) texts(name string, args []*ast.Term) {
 	case "sprintf":
 		values, isArray := args[1].Value.(*ast.Array)
 		if n, known := verbs(string(text)); isArray && known && n != values.Len() {
-			w.remark(args[0].Location, "rego.format", "the format has %d verbs, and the list %d values; give each verb one value", n, values.Len())
+			w.remark(args[0].Location, "rego.format", "the format has %s, and the list %s; give each verb one value",
+				engine.Counted(int64(n), "verb", "verbs"), engine.Counted(int64(values.Len()), "value", "values"))
 		}
 	}
 }
