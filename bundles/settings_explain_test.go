@@ -1,6 +1,7 @@
 package bundles
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -188,6 +189,23 @@ func TestDisabledByItsLayer(t *testing.T) {
 		}
 		if found := e.IneffectiveSettings(); len(found) != test.warned {
 			t.Errorf("%s: %v", name, found)
+		}
+		for value, want := range map[string]any{`["acme.deploy"]`: true, `["git_force_push"]`: nil} { // a sweep disables it in its own layer
+			var ids []any
+			if err := json.Unmarshal([]byte(value), &ids); err != nil {
+				t.Fatal(err)
+			}
+			swept, err := e.WithSettings(Value{"rules.disabled", ids})
+			if err != nil {
+				t.Fatalf("%s: %s: %v", name, value, err)
+			}
+			if name == "another layer" && want == true {
+				want = nil // the value that holds anyway makes the same policy
+			}
+			row := objectAt(swept.Data, "policies", Organisation, CatalogueKey, "acme.deploy")
+			if row["disabled"] != want {
+				t.Errorf("%s, sweep of %s: disabled is %v, expected %v", name, value, row["disabled"], want)
+			}
 		}
 	}
 }

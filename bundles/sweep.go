@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,7 +56,13 @@ func (e *Effective) WithSettings(values ...Value) (*Effective, error) {
 			return nil, fmt.Errorf("%s: %w", v, err)
 		}
 	}
-	other, err := assemble(e.Layers, settings, e.Sources)
+	layers, before := e.Layers, objectAt(e.Document, "rules")
+	for _, v := range values {
+		if ids, ok := v.Value.([]any); ok && SettingPath(v.Key) == "rules.disabled" && !reflect.DeepEqual(ids, before["disabled"]) {
+			layers = disabling(layers, ids)
+		}
+	}
+	other, err := assemble(layers, settings, e.Sources)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +77,29 @@ func (e *Effective) WithSettings(values ...Value) (*Effective, error) {
 		return nil, errors.New(wrong.what) // the position does not apply to the changed value
 	}
 	return other, errors.Join(names.errs...)
+}
+
+// disabling returns layers each of which disables those of its own rules that are listed, since no other layer can.
+func disabling(layers []*Bundle, ids []any) []*Bundle {
+	layers = slices.Clone(layers)
+	for i, l := range layers {
+		if l.Layer == Base {
+			continue
+		}
+		own := []any{}
+		for _, r := range l.Rules {
+			if slices.Contains(ids, any(r.ID)) {
+				own = append(own, r.ID)
+			}
+		}
+		b, rules := *l, map[string]any{}
+		b.Settings = map[string]any{}
+		maps.Copy(b.Settings, l.Settings)
+		maps.Copy(rules, objectAt(l.Settings, "rules"))
+		rules["disabled"], b.Settings["rules"] = own, rules
+		layers[i] = &b
+	}
+	return layers
 }
 
 // WithGrants returns the policy with grant: proven.

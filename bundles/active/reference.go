@@ -52,10 +52,37 @@ func (r References) Policy(ctx context.Context, ref string) (*bundles.Effective,
 		return bundles.Assemble(base)
 	case ref == RefRecorded:
 		return nil, errors.New("recorded stands for the recorded decisions, not a policy; it can only be a baseline")
-	case strings.HasPrefix(ref, "git:"):
-		return PolicyOfFiles(ref, func() (fs.FS, error) { return r.Git(ctx, strings.TrimPrefix(ref, "git:")) })
 	}
-	return r.pathOrDigest(ref)
+	open, err := r.opener(ctx, ref)
+	switch {
+	case err != nil:
+		return nil, err
+	case open != nil:
+		return PolicyOfFiles(ref, open)
+	case isDigest(ref):
+		return r.kept(ref)
+	}
+	return nil, fmt.Errorf("policy %s: no such folder or archive%s; expected %s", ref, nearestRef(ref), RefForms)
+}
+
+// layers returns the layers that a reference names. Those in files are not assembled: a layer over another one may name what is
+// only in the other.
+func (r References) layers(ctx context.Context, ref string) (layers []*bundles.Bundle, notice string, err error) {
+	if ref != RefActive && ref != RefDefault {
+		open, err := r.opener(ctx, ref)
+		if err != nil {
+			return nil, "", err
+		}
+		if open != nil {
+			layers, err := layersOfFiles(ref, open)
+			return layers, "", err
+		}
+	}
+	e, err := r.Policy(ctx, ref)
+	if err != nil {
+		return nil, "", err
+	}
+	return e.Layers, e.Notice, nil
 }
 
 // Files returns the files of a reference that names those of one layer: of a revision
@@ -74,24 +101,25 @@ func (r References) Files(ctx context.Context, ref string) (fs.FS, error) {
 	return r.openArchive(ref, info)
 }
 
-// pathOrDigest returns a policy in a folder, in an archive, or one that was kept.
-func (r References) pathOrDigest(ref string) (*bundles.Effective, error) {
+// opener returns how to read the files that a reference names: of a revision, in a folder or in an archive. It is nil if there is
+// no file of that name.
+func (r References) opener(ctx context.Context, ref string) (func() (fs.FS, error), error) {
+	if tree, ok := strings.CutPrefix(ref, "git:"); ok {
+		return func() (fs.FS, error) { return r.Git(ctx, tree) }, nil
+	}
 	info, err := os.Stat(ref)
 	switch {
 	case err == nil && info.IsDir():
-		return PolicyOfFiles(ref, func() (fs.FS, error) { return os.DirFS(ref), nil })
+		return func() (fs.FS, error) { return os.DirFS(ref), nil }, nil
 	case err == nil:
-		return PolicyOfFiles(ref, func() (fs.FS, error) { return r.openArchive(ref, info) })
+		return func() (fs.FS, error) { return r.openArchive(ref, info) }, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("policy %s: %w", ref, err)
 	}
 	if err := notDangling(ref); err != nil {
 		return nil, fmt.Errorf("policy %w", err)
 	}
-	if isDigest(ref) {
-		return r.kept(ref)
-	}
-	return nil, fmt.Errorf("policy %s: no such folder or archive%s; expected %s", ref, nearestRef(ref), RefForms)
+	return nil, nil
 }
 
 // openArchive reads an archive, and reports if its signatures are not checked.
@@ -116,25 +144,32 @@ func (r References) openArchive(name string, info fs.FileInfo) (fs.FS, error) {
 
 // PolicyOfFiles assembles a policy from the files of one bundle.
 func PolicyOfFiles(ref string, open func() (fs.FS, error)) (*bundles.Effective, error) {
-	e, err := func() (*bundles.Effective, error) {
-		files, err := open()
-		if err != nil {
-			return nil, err
-		}
-		layers, err := LayersIn(files)
-		if err != nil {
-			return nil, err
-		}
-		if len(layers[len(layers)-1].Files) == 0 {
-			return nil, errors.New("contains no policy files at its top level; name the folder that contains .manifest, data.yaml, " +
-				"settings.yaml or rules")
-		}
-		return bundles.Assemble(layers...)
-	}()
+	layers, err := layersOfFiles(ref, open)
+	if err != nil {
+		return nil, err
+	}
+	e, err := bundles.Assemble(layers...)
 	if err != nil {
 		return nil, fmt.Errorf("policy %s: %w", ref, err)
 	}
 	return e, nil
+}
+
+// layersOfFiles returns the layer in the files of one bundle, over the built-in policy unless it is a complete one.
+func layersOfFiles(ref string, open func() (fs.FS, error)) ([]*bundles.Bundle, error) {
+	files, err := open()
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", ref, err)
+	}
+	layers, err := LayersIn(files)
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", ref, err)
+	}
+	if len(layers[len(layers)-1].Files) == 0 {
+		return nil, fmt.Errorf("policy %s: contains no policy files at its top level; name the folder that contains .manifest, data.yaml, "+
+			"settings.yaml or rules", ref)
+	}
+	return layers, nil
 }
 
 // isDigest reports whether a reference may be the beginning of a digest.

@@ -50,15 +50,14 @@ func (r References) stack(ctx context.Context, ref string, parts []string) (*bun
 	of, notice := map[string]*bundles.Bundle{}, ""
 	named := map[string]string{} // layer -> the part that names only this layer
 	for _, part := range parts {
-		e, err := r.Policy(ctx, part)
+		layers, said, err := r.layers(ctx, part)
 		if err != nil {
 			return nil, err
 		}
 		if notice == "" {
-			notice = e.Notice
+			notice = said
 		}
-		layers := e.Layers
-		top := layers[len(layers)-1]
+		base, top := layers[0], layers[len(layers)-1]
 		if single := isOneLayer(part, layers); single {
 			if other, twice := named[top.Layer]; twice {
 				return nil, fmt.Errorf("policy %s: %s and %s are both the %s layer, and a policy has one of each; the root in "+
@@ -72,7 +71,7 @@ func (r References) stack(ctx context.Context, ref string, parts []string) (*bun
 			}
 		}
 		if of[bundles.Base] == nil { // the built-in one
-			of[bundles.Base] = e.Layers[0]
+			of[bundles.Base] = base
 		}
 	}
 	var all []*bundles.Bundle

@@ -123,7 +123,9 @@ _instead := _safer if {
 	_safer != []
 } else := scores.mitigations
 
-_safer := [_remediation(r) | some r in fired.rules; r.remediation != ""]
+_safer := [way | some i, way in _remediations; not way in array.slice(_remediations, 0, i)]
+
+_remediations := [_remediation(r) | some r in fired.rules; r.remediation != ""]
 
 _remediation(r) := _fill(r.remediation, object.union(_facts, {"{rule}": r.id}))
 

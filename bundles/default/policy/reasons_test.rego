@@ -204,12 +204,16 @@ test_alternatives[name] if {
 			"findings": ["bare"], "types": ["file_modification"], "effects": [given.effect("file_write", {})],
 			"want": ["Commit or copy the file before it changes."],
 		},
+		"the same of two rules": {
+			"findings": ["says_block", "twin"], "types": ["file_deletion"], "effects": [], "want": ["instead of says_block"],
+		},
 		"there is none": {"findings": ["bare"], "types": ["message"], "effects": [], "want": ["nothing safer"]},
 	}
 	bare := {"bare": {"id": "bare", "decision": "block", "message": "m", "tags": [], "overridable": [], "always": false}}
+	twin := {"twin": object.union(given.catalog.says_block, {"id": "twin"})}
 	doc := given.call({"findings": case.findings, "action": {"types": case.types, "effects": case.effects}})
 	case.want == reasons.alternatives with input as doc
-		with data.reviewer.catalog as object.union(given.catalog, bare)
+		with data.reviewer.catalog as object.union(given.catalog, object.union(bare, twin))
 		with data.reviewer.messages as _messages
 		with data.reviewer.side_effects.mitigations.file_write as "Commit or copy the file before it changes."
 }
