@@ -92,10 +92,11 @@ func (c *Comparison) within(workspace string) bool {
 	})
 }
 
-// fires reports whether one of the rules fires on either side.
-func (s *Selection) fires(base, now sideAnswer) bool {
+// fires reports whether one of the rules fires on either side, or may fire where that is not known.
+func (s *Selection) fires(base, now sideAnswer, state State) bool {
 	return len(s.Rules) == 0 || slices.ContainsFunc(s.Rules, func(id string) bool {
-		return slices.Contains(base.rules(), id) || slices.Contains(now.rules(), id)
+		mayFire := (state == Unknown || state == Maybe) && slices.Contains(now.deciding, id)
+		return slices.Contains(base.rules(), id) || slices.Contains(now.rules(), id) || mayFire
 	})
 }
 
@@ -258,7 +259,7 @@ func (r *sessionRun) answersTo(ctx context.Context, m RecordedEvent) ([]sideAnsw
 			return nil, err
 		}
 		heard = append(heard, s)
-		if r.Selection.wanted(m) && !base.noAnswer && r.within(r.replay.history.Workspace) && r.Selection.fires(base, s) {
+		if r.Selection.wanted(m) && !base.noAnswer && r.within(r.replay.history.Workspace) {
 			r.count(ctx, c, m, base, s)
 		}
 	}
@@ -275,6 +276,10 @@ func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, b
 		}
 	}
 	state := d.state
+	slices.Sort(now.deciding)
+	if now.deciding = slices.Compact(now.deciding); !r.Selection.fires(base, now, state) {
+		return
+	}
 	step := c.tally.step(m, r.calls, r.replay.history.Workspace, base, now)
 	step.State, step.Missing = state, d.missing
 	if m.Record.Phase == engine.PhasePre && slices.Contains(c.Unattended, m.Record.Event.Mode) {

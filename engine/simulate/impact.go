@@ -37,6 +37,7 @@ type Impact struct {
 	Missing  map[string]int64 `json:"missing,omitempty"` // fact that was not recorded -> calls and events that are unknown without it
 
 	Undecided map[string]int64 `json:"undecided,omitempty"` // rule or file of Rego -> decisions that are unknown or maybe since it may fire
+	Unclear   []Unclear        `json:"unclear,omitempty"`   // decisions that could not be compared, by phase, tool, missing fact and rules
 
 	Kinds         []Kind          `json:"kinds"`            // of changes, by phase, state, from, to, rule
 	Causes        []Cause         `json:"causes,omitempty"` // differences of policy that may change a decision, each with its effect, by kind and name
@@ -97,7 +98,7 @@ type Selection struct {
 	Workspaces []string `json:"workspaces,omitempty"` // folders, with those below them; none: all
 	Users      []string `json:"users,omitempty"`      // names: only sessions in a folder of one's home directory; none: all
 	Agents     []string `json:"agents,omitempty"`     // such as claude-code; none: all
-	Rules      []string `json:"rules,omitempty"`      // ids: only decisions in which one fires on either side; none: all
+	Rules      []string `json:"rules,omitempty"`      // ids: only decisions in which one fires on either side, or may; none: all
 	Answers    []string `json:"answers,omitempty"`    // reactions of people to stops; none: all
 	Sample     string   `json:"sample,omitempty"`     // share of the sessions, such as 10%
 }
@@ -237,6 +238,17 @@ type Kind struct {
 	Count   int64          `json:"count"`
 	After   int64          `json:"after,omitempty"`
 	Example Step           `json:"witness"` // the simplest example: before the first difference rather than after it, then the shortest call
+}
+
+// Unclear is a kind of decision that could not be compared, with an example.
+type Unclear struct {
+	Phase   engine.Phase `json:"phase"`
+	State   State        `json:"state"` // unknown or incomparable
+	Tool    string       `json:"tool,omitempty"`
+	Missing string       `json:"missing"`         // the fact that was not recorded, or why it cannot be compared
+	Rules   []string     `json:"rules,omitempty"` // rules, or files of Rego, that may have fired, sorted
+	Count   int64        `json:"count"`
+	Example Step         `json:"example"` // the simplest, as of a Kind
 }
 
 // The causes of a decision other than a rule.

@@ -62,6 +62,7 @@ func (m *Impact) Add(part *Impact) {
 	for rule, n := range part.Undecided {
 		m.undecided(rule, n)
 	}
+	m.Unclear = joined(m.Unclear, part.Unclear, Unclear.compare, (*Unclear).plus, maxKinds)
 	m.Kinds = joined(m.Kinds, part.Kinds, Kind.compare, (*Kind).plus, maxKinds)
 	m.Causes = joined(m.Causes, part.Causes, Cause.compare, (*Cause).plus, maxCauses)
 	m.Rules = joined(m.Rules, part.Rules, RuleCounts.compare, (*RuleCounts).plus, maxGroups)
@@ -182,6 +183,13 @@ func (k *Kind) plus(o Kind) {
 	}
 }
 
+func (u *Unclear) plus(o Unclear) {
+	u.Count += o.Count
+	if smaller(o.Example, u.Example) < 0 {
+		u.Example = o.Example
+	}
+}
+
 func (r *RuleCounts) plus(o RuleCounts) {
 	r.Baseline, r.Candidate = r.Baseline+o.Baseline, r.Candidate+o.Candidate
 	r.Gained, r.Lost = r.Gained+o.Gained, r.Lost+o.Lost
@@ -229,6 +237,11 @@ func byStrictness(a, b engine.Verdict) int {
 func (k Kind) compare(o Kind) int {
 	return cmp.Or(phases(k.Phase, o.Phase), k.State.compare(o.State), byStrictness(k.From, o.From), byStrictness(k.To, o.To),
 		cmp.Compare(k.Rule, o.Rule), cmp.Compare(k.Due, o.Due), cmp.Compare(number(k.Unasked), number(o.Unasked)))
+}
+
+func (u Unclear) compare(o Unclear) int {
+	return cmp.Or(phases(u.Phase, o.Phase), u.State.compare(o.State), cmp.Compare(u.Tool, o.Tool), cmp.Compare(u.Missing, o.Missing),
+		slices.Compare(u.Rules, o.Rules))
 }
 
 // phases puts tool calls first.

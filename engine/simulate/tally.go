@@ -180,13 +180,16 @@ func (t *sessionTally) add(s Step, loosens bool, base, now sideAnswer) {
 // unclear counts an unknown decision by the fact that was not recorded, and by the rules that may decide it.
 func (t *sessionTally) unclear(s Step, now sideAnswer) {
 	if s.State == Unknown || s.State == Maybe {
-		slices.Sort(now.deciding)
-		for _, rule := range slices.Compact(now.deciding) {
+		for _, rule := range now.deciding {
 			t.impact.undecided(rule, 1)
 		}
 	}
 	if s.State == Unknown && s.Missing != "" {
 		t.impact.lacks(s.Missing, 1)
+	}
+	if s.State == Unknown || s.State == Incomparable {
+		one := Unclear{Phase: s.Phase, State: s.State, Tool: s.Tool, Missing: s.Missing, Rules: now.deciding, Count: 1, Example: s}
+		t.impact.Unclear = joined(t.impact.Unclear, []Unclear{one}, Unclear.compare, (*Unclear).plus, maxKinds)
 	}
 }
 

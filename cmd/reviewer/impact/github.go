@@ -36,6 +36,7 @@ func writeGitHub(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 	d.fold("Rules", changedRules("RULE", m.Rules, false))
 	d.fold("Patterns", changedRules("PATTERN", m.Rules, true))
 	d.fold("Interventions", groups("INTERVENTION", "NAMED", m.Interventions))
+	d.fold("Decisions that could not be compared", unclears(m.Unclear))
 	d.fold("Stops, questions, rollbacks and limits, by session", duties(m.Duties))
 	d.fold("Checkpoints and rollbacks", fileSteps(m.Files))
 	d.fold("Questions by permission mode", groups("MODE", "ASKED", m.Modes))

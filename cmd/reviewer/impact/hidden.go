@@ -23,6 +23,10 @@ func hidden(m *simulate.Impact) *simulate.Impact {
 	for i := range own.Kinds {
 		own.Kinds[i].Example = hiddenStep(own.Kinds[i].Example)
 	}
+	own.Unclear = slices.Clone(m.Unclear)
+	for i := range own.Unclear {
+		own.Unclear[i].Example = hiddenStep(own.Unclear[i].Example)
+	}
 	own.Changed = slices.Clone(m.Changed)
 	for i, c := range own.Changed {
 		own.Changed[i].Workspace = names[c.Workspace]

@@ -49,6 +49,7 @@ func writeHTML(w *bytes.Buffer, m *simulate.Impact, o Options) error {
 	p.groups("By tool", "tool", shown.Tools)
 	p.groups("By workspace", "workspace", shown.Workspaces)
 	p.interventions(shown.Interventions)
+	p.unclear(shown.Unclear)
 	p.duties(shown.Duties)
 	p.files(shown.Files)
 	p.alarms(alarms(shown.Alarms))

@@ -349,3 +349,17 @@ func (p *webPage) duties(list []simulate.SessionDuty) {
 	}
 	p.put(`</tbody></table></div></section>`)
 }
+
+// unclear lists what could not be compared.
+func (p *webPage) unclear(list []simulate.Unclear) {
+	if len(list) == 0 {
+		return
+	}
+	p.put(`<section><h2>Not compared</h2><div class="scroll"><table class="wide"><thead><tr><th>Decision</th><th>Because</th>` +
+		`<th>Rules that may fire</th><th class="n">Times</th><th>Such as</th></tr></thead><tbody>`)
+	for _, u := range list {
+		p.put(`<tr><td>%s</td><td>%s</td><td><code>%s</code></td><td class="n">%s</td><td><code>%s</code></td></tr>`, unclearCalls(u),
+			breakable(u.Missing), breakable(rules(u.Rules)), u.Count, breakable(unclearExample(u)))
+	}
+	p.put(`</tbody></table></div></section>`)
+}

@@ -144,6 +144,7 @@ func (p page) lists(m *simulate.Impact) {
 	p.table(changedRules("RULE", m.Rules, false))
 	p.table(changedRules("PATTERN", m.Rules, true))
 	p.table(groups("INTERVENTION", "NAMED", m.Interventions))
+	p.table(unclears(m.Unclear))
 	p.table(duties(m.Duties))
 	p.table(fileSteps(m.Files))
 	p.table(groups("MODE", "ASKED", m.Modes))

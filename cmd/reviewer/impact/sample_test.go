@@ -73,6 +73,12 @@ func busy() *simulate.Impact {
 		{ID: "net.unknown_host", Candidate: 14, Gained: 14, Tightened: 14},
 	}
 	m.Interventions = []simulate.Group{{Name: "emergency_stop", Total: 1, Tightened: 1, Candidate: 1}}
+	m.Unclear = []simulate.Unclear{{
+		Phase: engine.PhasePre, State: simulate.Unknown, Tool: "Bash", Missing: "contents were not searched for acme.number, which this policy detects",
+		Rules: []string{"net.upload", "secrets.leave"}, Count: 8, Example: simulate.Step{
+			ID: "1f2e3d4c-21", Session: "5e551000-0000-4000-8000-000000000001", Index: 9, Phase: engine.PhasePre, Tool: "Bash", Resource: "./import.sh", FromRules: []string{}, ToRules: []string{},
+			State: simulate.Unknown},
+	}}
 	m.Duties = []simulate.SessionDuty{
 		{Session: "5e551000-0000-4000-8000-000000000001", What: "restore", Kind: "checkpoint_rollback", Baseline: 1},
 		{Session: "5e551000-0000-4000-8000-000000000001", What: "wait", Baseline: 2, Candidate: 2},

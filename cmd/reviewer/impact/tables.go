@@ -175,6 +175,28 @@ func duties(list []simulate.SessionDuty) term.Table {
 	return t
 }
 
+// unclears lists the decisions that could not be compared.
+func unclears(list []simulate.Unclear) term.Table {
+	t := term.Table{Columns: slices.Concat(term.Texts("NOT COMPARED"), term.Numbers("TIMES"), term.Texts("RULES THAT MAY FIRE", "SUCH AS"))}
+	for _, u := range slices.SortedStableFunc(slices.Values(list), func(a, b simulate.Unclear) int { return cmp.Compare(b.Count, a.Count) }) {
+		t.Add(term.Plain(unclearCalls(u)), term.Count(u.Count), term.Plain(rules(u.Rules)), term.Plain(unclearExample(u)))
+	}
+	return t
+}
+
+// unclearCalls names what could not be compared: the tool, and when unless it is before the call.
+func unclearCalls(u simulate.Unclear) string {
+	if u.Phase == engine.PhasePre {
+		return cmp.Or(u.Tool, string(u.Phase))
+	}
+	return strings.TrimSpace(u.Tool + " " + string(u.Phase))
+}
+
+// unclearExample names a call by its record, and what it was unless that is hidden.
+func unclearExample(u simulate.Unclear) string {
+	return strings.TrimSpace(cmp.Or(u.Example.ID, place(u.Example)) + "  " + u.Example.Resource)
+}
+
 // beforeAfter shows a count of either side.
 func beforeAfter(baseline, candidate int64) term.Cell {
 	if baseline == candidate {

@@ -105,7 +105,7 @@ func userOf(workspace string) string {
 	return ""
 }
 
-// checkRules refuses the id of a rule that no policy has. What fired when decisions were recorded is unknown.
+// checkRules refuses the id of a rule that no policy has. What fired when decisions were recorded is unknown until they are read.
 func checkRules(ids []string, policies ...*simulate.Named) error {
 	var known []string
 	for _, p := range policies {
@@ -117,6 +117,26 @@ func checkRules(ids []string, policies ...*simulate.Named) error {
 	for _, id := range ids {
 		if !slices.Contains(known, id) {
 			return cli.WithNear(cli.Usage("--rule %s: neither policy has a rule or pattern with this id that can fire", id), id, known)
+		}
+	}
+	return nil
+}
+
+// checkFired refuses the id of a rule that the candidate does not have and that did not fire when the decisions were recorded. A part of
+// the sessions does not show that.
+func checkFired(ids []string, sums []*simulate.Impact) error {
+	m := sums[0]
+	if !m.Baseline.Recorded || m.Shard != nil || m.Selection.Sample != "" || m.Partial != "" {
+		return nil
+	}
+	known := slices.Concat(m.Candidate.Rules, m.Candidate.Patterns)
+	for _, r := range m.Rules {
+		known = append(known, r.ID)
+	}
+	for _, id := range ids {
+		if !slices.Contains(known, id) {
+			return cli.WithNear(cli.Usage("--rule %s: the candidate has no rule or pattern with this id, and none fired in the decisions "+
+				"that were read", id), id, known)
 		}
 	}
 	return nil

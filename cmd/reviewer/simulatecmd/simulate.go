@@ -188,7 +188,10 @@ func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) e
 	r, err := prepare(ctx, a, s, p)
 	if err == nil {
 		p.Above(func() { s.begin(a) })
-		if err = r.run(ctx); err == nil && s.key == "" {
+		if err = r.run(ctx); err == nil {
+			err = checkFired(s.rules, r.sums)
+		}
+		if err == nil && s.key == "" {
 			r.addExamples(ctx)
 		}
 	} else if ctx.Err() != nil {
