@@ -27,8 +27,8 @@ type Readers struct {
 	Others     []string // ids of other conditions, and files of Rego
 }
 
-// applied returns a record with the results of detectors as far as they are known, and with those that are supposed.
-func (n *Missing) applied(rec *engine.Record, supposed map[string]int64) *engine.Record {
+// Applied returns a record with the results of detectors as far as they are known, and with those that are supposed.
+func (n *Missing) Applied(rec *engine.Record, supposed map[string]int64) *engine.Record {
 	if rec.Action == nil || n.Action == nil && !n.Searched && len(n.Detectors) == 0 {
 		return rec
 	}
@@ -223,7 +223,7 @@ func (l *sideState) fires(ctx context.Context, m RecordedEvent, r *replay, s *si
 		return nil, nil
 	}
 	m, r = l.seen(m, r)
-	in := history.NewInput(l.missing.applied(l.facts(m), supposed), l.history(r), l.Policy.View)
+	in := history.NewInput(l.missing.Applied(l.facts(m), supposed), l.history(r), l.Policy.View)
 	found, err := l.Policy.Matcher.Match(ctx, &in)
 	if err != nil {
 		return nil, err

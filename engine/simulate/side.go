@@ -73,7 +73,7 @@ func (l *sideState) reads(ctx context.Context, m RecordedEvent, all *replay) err
 			l.own = newReplay(nil, engine.Env{})
 			l.own.folding = folding{chain: all.chain, history: h, foreign: all.foreign}
 		}
-		l.rec = l.missing.applied(m.Record, nil)
+		l.rec = l.missing.Applied(m.Record, nil)
 	case l.own != nil:
 		l.rec = m.Record
 		if m.Under != nil {
@@ -166,7 +166,7 @@ func (l *sideState) judge(ctx context.Context, m RecordedEvent, r *replay) (side
 	if l.noticed == nil && r.came != nil {
 		return of(r.came), nil
 	}
-	rec := l.missing.applied(l.facts(m), m.supposed)
+	rec := l.missing.Applied(l.facts(m), m.supposed)
 	v, err := l.Policy.Decide(ctx, rec, l.history(r))
 	if err != nil {
 		return sideAnswer{verdict: engine.Degraded(m.Record.Phase, "").Effect, failed: err}, ctx.Err()

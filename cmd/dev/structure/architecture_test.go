@@ -224,8 +224,11 @@ func walls() []wall {
 		{"cmd/reviewer/reviewcmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/wiring", "engine", "engine/review", "engine/classify", "engine/harness", "engine/serve/api", "engine/simulate", "bundles", "bundles/active", "github.com/spf13/cobra"},
 			"it rehearses documents: no log and no executor is at hand"},
+		{"cmd/reviewer/reread", []string{"cmd/reviewer/wiring",
+			"engine", "engine/review", "engine/classify", "engine/classify/rows", "engine/simulate", "bundles", "bundles/active"},
+			"what a record means for another policy is read from the record and the two policies: no log and no disk"},
 		{"cmd/reviewer/explaincmd", []string{
-			"cmd/reviewer/cli", "cmd/reviewer/reviewcmd", "cmd/reviewer/term", "cmd/reviewer/wiring",
+			"cmd/reviewer/cli", "cmd/reviewer/reread", "cmd/reviewer/reviewcmd", "cmd/reviewer/term", "cmd/reviewer/wiring",
 			"engine", "engine/history", "engine/review", "engine/audit", "engine/classify", "engine/classify/rows", "engine/harness", "engine/simulate", "rego", "cel", "bundles", "bundles/catalogue", "bundles/active", "github.com/spf13/cobra"},
 			"why something was decided is read in the record, or rehearsed; the words for it are those that the other commands use"},
 		{"cmd/reviewer/auditcmd", []string{
@@ -282,7 +285,7 @@ func walls() []wall {
 			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra"},
 			"a policy is written, checked and tried where it lies: no log, no key and no store is needed"},
 		{"cmd/reviewer/simulatecmd", []string{"cmd/reviewer/report",
-			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/impact", "cmd/reviewer/objects", "cmd/reviewer/sources", "cmd/reviewer/spark", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
+			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/impact", "cmd/reviewer/objects", "cmd/reviewer/reread", "cmd/reviewer/sources", "cmd/reviewer/spark", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
 			"engine", "engine/review", "engine/cases", "engine/classify", "engine/classify/rows", "engine/harness", "engine/transcript", "engine/simulate", "bundles", "cel", "rego", "bundles/catalogue", "bundles/diff", "bundles/active", "github.com/spf13/cobra"},
 			"a comparison sees what was recorded through sources alone, so that it cannot change a log"},
 		{"cmd/reviewer/releasecmd", []string{

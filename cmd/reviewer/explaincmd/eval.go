@@ -151,7 +151,11 @@ func shortJSON(v any) string {
 // decideOrEmpty is decide; without an event the input is empty.
 func (t *evaluation) decideOrEmpty(ctx context.Context, a *cli.App, args []string) (*decided, error) {
 	if len(args) > 0 || t.bash != "" || t.tool != "" || t.args != "" {
-		return t.decide(ctx, a, args)
+		d, err := t.decide(ctx, a, args)
+		if err == nil && d.missing != "" {
+			fmt.Fprintln(a.Stderr, "not known: "+d.missing+"; another policy made this record")
+		}
+		return d, err
 	}
 	e, err := a.ShownPolicy(ctx, t.policy)
 	if err != nil {
@@ -161,5 +165,5 @@ func (t *evaluation) decideOrEmpty(ctx context.Context, a *cli.App, args []strin
 	if err != nil {
 		return nil, err
 	}
-	return &decided{e, policy, 0, &engine.Record{}, &engine.Input{}}, nil
+	return &decided{effective: e, policy: policy, record: &engine.Record{}, input: &engine.Input{}}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/reread"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/reviewcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
@@ -45,6 +46,7 @@ type decided struct {
 	compiled  time.Duration // how long compiling it took
 	record    *engine.Record
 	input     *engine.Input
+	missing   string // what the policy examines and the record of another one lacks; empty: nothing
 }
 
 // compiled compiles a policy, and returns how long it took.
@@ -216,7 +218,7 @@ func (t *event) decideEvents(ctx context.Context, a *cli.App, r io.Reader) (*dec
 	case last.Record.Decision == nil:
 		return nil, fmt.Errorf("no decision could be made: %s", last.Error)
 	}
-	return &decided{e, policy, took, last.Record, w.seen[0]}, nil
+	return &decided{e, policy, took, last.Record, w.seen[0], ""}, nil
 }
 
 // documentsOf splits a string into JSON documents.
@@ -266,10 +268,17 @@ func (t *event) decideRecord(ctx context.Context, a *cli.App, id string) (*decid
 	if err != nil {
 		return nil, err
 	}
-	before, err := historyBefore(store, s.Key, rec.N)
+	kept, err := a.FormerPolicies([]string{store.Dir})
 	if err != nil {
 		return nil, err
 	}
+	reader := reread.New(e, policy, kept)
+	before, err := historyBefore(store, s.Key, rec.N, reader)
+	if err != nil {
+		return nil, err
+	}
+	missing := reader.Missing(rec, before.Workspace)
+	rec = missing.Applied(rec, nil)
 	if t.at != 0 {
 		moved := *rec
 		moved.T, rec = t.at, &moved
@@ -280,7 +289,7 @@ func (t *event) decideRecord(ctx context.Context, a *cli.App, id string) (*decid
 	}
 	again := *rec
 	again.Decision, again.Findings = &v.Decision, v.Findings
-	return &decided{e, policy, took, &again, &v.Input}, nil
+	return &decided{e, policy, took, &again, &v.Input, missing.Fact}, nil
 }
 
 // PolicyOf returns the named policy, or else the one that decided.
@@ -298,8 +307,8 @@ func PolicyOf(ctx context.Context, a *cli.App, store *audit.Store, rec *engine.R
 	return e, nil
 }
 
-// historyBefore folds a session up to a record.
-func historyBefore(store *audit.Store, key engine.SessionKey, n int64) (*history.State, error) {
+// historyBefore folds a session up to a record, as a policy reads it.
+func historyBefore(store *audit.Store, key engine.SessionKey, n int64, reader *reread.Policy) (*history.State, error) {
 	h := history.New()
 	for r, err := range store.Records(key, 0) {
 		if err != nil {
@@ -313,7 +322,8 @@ func historyBefore(store *audit.Store, key engine.SessionKey, n int64) (*history
 				return nil, err
 			}
 		}
-		h.Append(r)
+		missing := reader.Missing(r, h.Workspace)
+		h.Append(missing.Applied(r, nil))
 	}
 	return h, nil
 }

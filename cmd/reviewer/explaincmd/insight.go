@@ -35,7 +35,8 @@ type explanation struct {
 	Decision *engine.Decision `json:"decision"`
 	Answer   engine.Verdict   `json:"answer"`
 	Form     string           `json:"form,omitempty"` // the other form in which the call runs
-	Rows     []matchedRow     `json:"rows,omitempty"` // by which the programs of the call are interpreted
+	Rows     []matchedRow     `json:"rows,omitempty"`    // by which the programs of the call are interpreted
+	Missing  string           `json:"missing,omitempty"` // what this policy examines and the record of another one lacks
 }
 
 // finding is a condition that is true.
@@ -126,7 +127,7 @@ func explanationOf(ctx context.Context, a *cli.App, d *decided, t *toExplain) (*
 		q.settings[s.Key] = s
 	}
 	q.catalogue(shownAt(a, t.policy))
-	x := &explanation{ID: rec.ID(), Input: in, Decision: rec.Decision, Answer: engine.AnswerOf(rec).Effect,
+	x := &explanation{ID: rec.ID(), Missing: d.missing, Input: in, Decision: rec.Decision, Answer: engine.AnswerOf(rec).Effect,
 		Findings: []finding{}, Fired: []firedRule{}}
 	if rec.Rewritten != nil && rec.Rewritten.Action != nil {
 		x.Form = rec.Rewritten.Action.Resource

@@ -129,6 +129,9 @@ func (g page) verdict(x *explanation) {
 	if x.Form != "" {
 		g.row("runs as", x.Form)
 	}
+	if x.Missing != "" {
+		g.row("not known", x.Missing+"; another policy made this record")
+	}
 	for _, e := range d.Errors {
 		g.row("failed", fmt.Sprintf("rule %s: %s", e.Rule, e.Message))
 	}

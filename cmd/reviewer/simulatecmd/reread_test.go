@@ -135,7 +135,11 @@ func (s *rereadSum) check(t *testing.T, name string, side simulate.Side, recorde
 			action = m.Action
 			s.changed++
 		}
-		if !alike(action, real[i].Action) {
+		read, err := engine.CanonicalOf(action)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if was, err := engine.CanonicalOf(real[i].Action); err != nil || string(read) != string(was) {
 			a, _ := json.Marshal(action)
 			b, _ := json.Marshal(real[i].Action)
 			t.Errorf("%s: %v\n%s\n%s", name, rec.Event.Args, a, b)

@@ -11,6 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/catalogue"
 	"github.com/agent-reviewer/reviewer/bundles/diff"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/reread"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
@@ -66,8 +67,8 @@ func sideOf(ctx context.Context, name string, e *bundles.Effective, kept *active
 	if err != nil {
 		return simulate.Side{}, fmt.Errorf("policy %s: %w", name, err)
 	}
-	missing := newLack(e, p, kept)
-	return simulate.Side{Named: sideNamed(name, e), Policy: p, MissingFact: missing.of, Reread: missing.reread, Readers: missing.readers,
+	missing := reread.New(e, p, kept)
+	return simulate.Side{Named: sideNamed(name, e), Policy: p, MissingFact: missing.Missing, Reread: missing.Again, Readers: missing.Readers,
 		TimeDependent: e.TimeDependent(), Unattended: e.Settings.UnattendedModes}, nil
 }
 

@@ -1,4 +1,4 @@
-package simulatecmd
+package reread
 
 import (
 	"encoding/json"
@@ -23,16 +23,16 @@ func readersIn(e *bundles.Effective) func(id string) simulate.Readers {
 }
 
 // read lists the detectors whose results the policy reads.
-func (l *missingFacts) read(list []bundles.Detector) []bundles.Detector {
+func (l *Policy) read(list []bundles.Detector) []bundles.Detector {
 	return slices.DeleteFunc(slices.Clone(list), func(d bundles.Detector) bool {
-		r := l.readers(d.ID)
+		r := l.Readers(d.ID)
 		return len(r.Others)+len(r.Conditions) == 0
 	})
 }
 
 // search runs the policy's detectors over the recorded texts of a call, and returns what they found, and which of some
 // detectors search texts that were not recorded as they were.
-func (l *missingFacts) search(r *engine.Record, missed []bundles.Detector) simulate.Missing {
+func (l *Policy) search(r *engine.Record, missed []bundles.Detector) simulate.Missing {
 	var m simulate.Missing
 	missed = slices.DeleteFunc(slices.Clone(missed), func(d bundles.Detector) bool { return !concerns(d, r.Event.Tool) })
 	if len(missed) == 0 || r.Action == nil && r.Phase == engine.PhasePre {
@@ -89,7 +89,7 @@ func searches(d bundles.Detector, places []engine.Place) bool {
 
 // lost lists the places of the texts of a call that were not recorded as they were: contents, and what was shortened or
 // masked.
-func (l *missingFacts) lost(r *engine.Record) []engine.Place {
+func (l *Policy) lost(r *engine.Record) []engine.Place {
 	shortened := slices.ContainsFunc(r.Cut, func(c engine.Cut) bool { return c.Field == "…" || strings.HasPrefix(c.Field, "event.args") })
 	if shortened || slices.ContainsFunc(r.Action.Opaque, func(o engine.Opaque) bool { return o.Reason == "input" }) {
 		return []engine.Place{engine.PlaceArguments, engine.PlaceContents}
@@ -98,7 +98,7 @@ func (l *missingFacts) lost(r *engine.Record) []engine.Place {
 }
 
 // lostIn adds the places of the lost texts of an argument.
-func (l *missingFacts) lostIn(lost []engine.Place, v any, tool, name string) []engine.Place {
+func (l *Policy) lostIn(lost []engine.Place, v any, tool, name string) []engine.Place {
 	switch v := v.(type) {
 	case string:
 		_, notNumber := strconv.ParseFloat(v, 64) // large and broken numbers are recorded as texts

@@ -1,4 +1,7 @@
-package simulatecmd
+// Package reread finds what a record of a log means for a policy that did not decide it: its detectors search the recorded texts,
+// its rows classify the call again, and what the record does not contain is named. What a policy decides then, and comparing
+// policies, is not its business.
+package reread
 
 import (
 	"cmp"
@@ -17,10 +20,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// missingFacts determines the facts that a policy needs and records of other policies
+// Policy determines the facts that a policy needs and records of other policies
 // lack: raw texts are not stored, so results of other detectors are unknown. It may be
 // used by several goroutines at once.
-type missingFacts struct {
+type Policy struct {
 	policy    string // digest
 	detectors string // digest
 	rows      []bundles.Detector
@@ -29,7 +32,7 @@ type missingFacts struct {
 	kept      *active.PolicyFinder
 	detector  engine.Detector // nil: the policy has none
 	places    func(tool, argument string) []engine.Place
-	readers   func(id string) simulate.Readers
+	Readers   func(id string) simulate.Readers // what reads the result of a detector
 
 	mu   sync.Mutex
 	than map[engine.By]*missingUnder // env and config left out
@@ -51,16 +54,17 @@ type missingUnder struct {
 	unread  string                               // why the former rows are unknown; empty: they are known
 }
 
-func newLack(e *bundles.Effective, p *review.Policy, kept *active.PolicyFinder) *missingFacts {
-	l := &missingFacts{policy: e.Digest, detectors: p.Detectors, rows: e.Detectors(), redact: e.Redact, kept: kept,
-		known: classify.NewRows(e.RowLayers()), than: map[engine.By]*missingUnder{}, detector: p.Detector, readers: readersIn(e)}
+// New returns a policy that reads the records of others, which are among the kept ones.
+func New(e *bundles.Effective, p *review.Policy, kept *active.PolicyFinder) *Policy {
+	l := &Policy{policy: e.Digest, detectors: p.Detectors, rows: e.Detectors(), redact: e.Redact, kept: kept,
+		known: classify.NewRows(e.RowLayers()), than: map[engine.By]*missingUnder{}, detector: p.Detector, Readers: readersIn(e)}
 	l.places = classify.Places(l.known)
 	return l
 }
 
-// of describes what a record lacks.
-func (l *missingFacts) of(r *engine.Record, workspace string) simulate.Missing {
-	if r.By == nil || r.Event == nil || r.By.Policy == l.policy {
+// Missing describes what a record lacks. For one that this policy decided it is empty.
+func (l *Policy) Missing(r *engine.Record, workspace string) simulate.Missing {
+	if r.By == nil || r.Event == nil || r.Note != nil || !r.Phase.Reviewed() || r.By.Policy == l.policy {
 		return simulate.Missing{}
 	}
 	f := l.under(*r.By)
@@ -123,8 +127,8 @@ func (f *missingUnder) renamed(r *engine.Record, e *engine.Effect) bool {
 	return e.Target != "" && ofFile(e) && f.path(homeOf(r, r.Event.CWD), r.Event.CWD, e.Target)
 }
 
-// reread returns what a recorded call means by the rows of another policy; nil: what was recorded, or it is unknown.
-func (l *missingFacts) reread(r *engine.Record, workspace string, known engine.Rows) *engine.Action {
+// Again returns what a recorded call means by the rows of another policy; nil: what was recorded, or it is unknown.
+func (l *Policy) Again(r *engine.Record, workspace string, known engine.Rows) *engine.Action {
 	set, ok := known.(*rows.Set)
 	if !ok || r.By == nil || r.Event == nil || r.Action == nil {
 		return nil
@@ -173,7 +177,7 @@ func someIDs(ids []string) string {
 }
 
 // under compares with the policy that decided, once for each.
-func (l *missingFacts) under(by engine.By) *missingUnder {
+func (l *Policy) under(by engine.By) *missingUnder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := engine.By{Policy: by.Policy, Detectors: by.Detectors, Rows: by.Rows}
@@ -183,7 +187,7 @@ func (l *missingFacts) under(by engine.By) *missingUnder {
 	return l.than[key]
 }
 
-func (l *missingFacts) compare(by engine.By) *missingUnder {
+func (l *Policy) compare(by engine.By) *missingUnder {
 	then := l.kept.Get(by.Policy)
 	if then == nil {
 		return l.withoutPolicy(by)
@@ -204,7 +208,7 @@ func (l *missingFacts) compare(by engine.By) *missingUnder {
 }
 
 // withoutPolicy describes what is missing if the policy that decided is gone.
-func (l *missingFacts) withoutPolicy(by engine.By) *missingUnder {
+func (l *Policy) withoutPolicy(by engine.By) *missingUnder {
 	f := &missingUnder{}
 	if by.Rows != l.known.RowsDigest() {
 		anything := func(string) bool { return true }
