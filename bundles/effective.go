@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +42,25 @@ func Assemble(layers ...*Bundle) (*Effective, error) {
 		return nil, err
 	}
 	return assemble(layers, merged, sources)
+}
+
+// Reassemble assembles the layers of a policy that was checked before, perhaps by an older version, which may have had other settings
+// and merged them differently: nothing is checked again. The settings are the result that they had; nil: they are merged.
+func Reassemble(layers []*Bundle, settings map[string]any) (*Effective, error) {
+	for _, l := range layers {
+		l.checked = true
+	}
+	if settings == nil {
+		return Assemble(layers...)
+	}
+	if err := checkOrder(layers); err != nil {
+		return nil, err
+	}
+	merged, sources, err := mergeSettings(layers)
+	if err != nil || !reflect.DeepEqual(Normal(merged), Normal(settings)) {
+		sources = nil // unknown
+	}
+	return assemble(layers, settings, sources)
 }
 
 // assemble joins layers whose settings are merged.

@@ -118,13 +118,6 @@ func TestPackedPolicyIsKept(t *testing.T) {
 	if archive.Digest != folder.Digest {
 		t.Errorf("the digest of all layers is %s with the archive, %s with the folder", archive.Digest, folder.Digest)
 	}
-	store := Store{Dir: t.TempDir()}
-	if err := store.Put(archive); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Get(folder.Digest); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestPackLeavesOut(t *testing.T) {

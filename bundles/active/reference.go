@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/kept"
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
@@ -232,7 +233,7 @@ func StoredPolicy(home, beginning string) (*bundles.Effective, error) {
 
 // lost returns an error about a policy that was effective here and whose files are no
 // longer stored.
-func lost(store bundles.Store, beginning string) error {
+func lost(store kept.Store, beginning string) error {
 	list, err := store.History()
 	if err != nil {
 		return err
@@ -247,8 +248,8 @@ func lost(store bundles.Store, beginning string) error {
 }
 
 // KeptIn returns the store of policies that were accepted or have decided.
-func KeptIn(home string) bundles.Store {
-	return bundles.Store{Dir: filepath.Join(home, "policies")}
+func KeptIn(home string) kept.Store {
+	return kept.Store{Dir: filepath.Join(home, "policies")}
 }
 
 // Keep stores a policy, with the time of its use, and removes the least recently used ones beyond its limit.

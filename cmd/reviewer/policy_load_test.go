@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
+	"github.com/agent-reviewer/reviewer/bundles/kept"
 	"os"
 	"path/filepath"
 	"slices"
@@ -161,7 +161,7 @@ func TestSyncAlways(t *testing.T) {
 // Policies that decided are kept up to the room that the setting says; the one that
 // decides is always among them, and those that went are named.
 func TestPoliciesAreKeptAsSettingsSay(t *testing.T) {
-	for settings, kept := range map[string]int{"": 3, ", audit: {policies_mb: 1}": 1, ", audit: {policies_mb: 5}": 2} {
+	for settings, want := range map[string]int{"": 3, ", audit: {policies_mb: 1}": 1, ", audit: {policies_mb: 5}": 2} {
 		m := newMachine(t)
 		for _, threshold := range []string{"0.71", "0.72", "0.73"} {
 			m.settings("{risk: {high_threshold: " + threshold + "}" + settings + "}")
@@ -174,8 +174,8 @@ func TestPoliciesAreKeptAsSettingsSay(t *testing.T) {
 		if len(list) != 3 || list[0].Lost {
 			t.Errorf("%q: %+v", settings, list)
 		}
-		if n := 3 - len(slices.DeleteFunc(list, func(k bundles.StoredPolicy) bool { return !k.Lost })); n != kept {
-			t.Errorf("%q: %d policies are kept, want %d", settings, n, kept)
+		if n := 3 - len(slices.DeleteFunc(list, func(k kept.Policy) bool { return !k.Lost })); n != want {
+			t.Errorf("%q: %d policies are kept, want %d", settings, n, want)
 		}
 	}
 }

@@ -228,7 +228,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"rechain":  rechain,
 		"generate": generate,
 		"within":   within,
-		"kept":     kept,
+		"kept":     changeKept,
 		"private":  onlyOwner,
 		"disk":     disk,
 		"fill":     fill,
@@ -535,7 +535,7 @@ func openForOthers(name string) error {
 
 // kept OLD NEW STORE changes a string in a file of the one policy that is kept in
 // a store, which holds the files' contents in base64.
-func kept(ts *testscript.TestScript, neg bool, args []string) {
+func changeKept(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: kept OLD NEW STORE")
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
@@ -90,7 +91,7 @@ func keptPolicies(t testing.TB, dir string, list ...*bundles.Effective) []*revie
 	for _, e := range list {
 		p, err := wiring.Compile(t.Context(), e)
 		if err == nil {
-			err = bundles.Store{Dir: filepath.Join(dir, "policies")}.Put(e)
+			err = active.KeptIn(dir).Put(e)
 		}
 		if err != nil {
 			t.Fatal(err)

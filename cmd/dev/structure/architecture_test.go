@@ -164,7 +164,7 @@ func walls() []wall {
 			"part of rego: it writes and reads compiled modules, whichever policy they are of"},
 		{"cel", []string{"engine", "engine/cmdline", "engine/mutant", "engine/wildcard", "cel.dev/cel-go/", "google.golang.org/genproto/googleapis/api/expr/v1alpha1", "google.golang.org/protobuf/proto"},
 			"the one package that knows cel-go, and nothing else, so that it can be changed in one place"},
-		{"bundles", []string{"engine/settings", "engine", "bundles/conform", "bundles/encoded", "engine/classify/rows", "engine/wildcard", "engine/osfile", "engine/yamltext", "schemas", "go.yaml.in/yaml/v3", "golang.org/x/mod/semver", "golang.org/x/mod/sumdb/dirhash"},
+		{"bundles", []string{"engine/settings", "engine", "bundles/conform", "bundles/encoded", "engine/classify/rows", "engine/wildcard", "engine/yamltext", "schemas", "go.yaml.in/yaml/v3", "golang.org/x/mod/semver", "golang.org/x/mod/sumdb/dirhash"},
 			"files, digests and settings of a policy can be looked at without evaluating it"},
 		{"bundles/catalogue", []string{"bundles"},
 			"what is said about rules follows from their rows and the settings"},
@@ -188,7 +188,9 @@ func walls() []wall {
 			"what is asked about a Sigstore bundle is data: who verifies one is passed in"},
 		{"bundles/releases", []string{"engine/osfile"},
 			"which bytes are active, and what was active before, is known without knowing what is in them or who signed it"},
-		{"bundles/active", []string{"engine", "engine/audit", "engine/osfile", "bundles", "bundles/releases", "bundles/trust"},
+		{"bundles/kept", []string{"engine/osfile", "bundles"},
+			"a policy is stored and read by its digest, whichever is active"},
+		{"bundles/active", []string{"engine", "engine/audit", "engine/osfile", "bundles", "bundles/kept", "bundles/releases", "bundles/trust"},
 			"which policy is active on a machine follows from its files and its ledger; who compiles a policy, who is a person and what git reports is passed in"},
 		{"bundles/trust", []string{"engine", "bundles", "bundles/diff", "bundles/signing", "go.yaml.in/yaml/v3"},
 			"whether a bundle may be used follows from bytes, a time and what was seen, so that every refusal can be tried out; what compiles it is the caller's"},
@@ -233,7 +235,7 @@ func walls() []wall {
 			"why something was decided is read in the record, or rehearsed; the words for it are those that the other commands use"},
 		{"cmd/reviewer/auditcmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/objects", "cmd/reviewer/signed", "cmd/reviewer/sources", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
-			"engine", "engine/history", "engine/review", "engine/audit", "engine/cases", "engine/harness", "engine/transcript", "engine/simulate", "engine/stats", "bundles", "github.com/spf13/cobra"},
+			"engine", "engine/history", "engine/review", "engine/audit", "engine/cases", "engine/harness", "engine/transcript", "engine/simulate", "engine/stats", "bundles", "bundles/kept", "github.com/spf13/cobra"},
 			"the log is read with the policies that it names, whichever holds now"},
 		{"cmd/reviewer/sessioncmd", []string{
 			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/signed", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "engine/incident", "github.com/spf13/cobra", "cmd/reviewer/timeline"},
@@ -290,7 +292,7 @@ func walls() []wall {
 			"a comparison sees what was recorded through sources alone, so that it cannot change a log"},
 		{"cmd/reviewer/releasecmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/fleet", "cmd/reviewer/lint", "cmd/reviewer/policycmd", "cmd/reviewer/ship", "cmd/reviewer/signed", "cmd/reviewer/subprocess", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/unit", "cmd/reviewer/wiring",
-			"engine", "engine/audit", "engine/osfile", "cmd/reviewer/report", "engine/simulate", "rego", "bundles", "bundles/releases", "bundles/diff", "bundles/active", "bundles/signing", "bundles/sigstore", "bundles/trust",
+			"engine", "engine/audit", "engine/osfile", "cmd/reviewer/report", "engine/simulate", "rego", "bundles", "bundles/kept", "bundles/releases", "bundles/diff", "bundles/active", "bundles/signing", "bundles/sigstore", "bundles/trust",
 			"github.com/spf13/cobra", "github.com/spf13/pflag"},
 			"the one group of commands that reads signing keys and reaches other machines, through ship"},
 		{"cmd/reviewer/fleet", []string{"bundles/trust"},

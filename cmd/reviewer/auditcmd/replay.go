@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/kept"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
@@ -50,13 +50,13 @@ func auditReplayCommand(a *cli.App) *cobra.Command {
 
 // PoliciesOf finds policies in the store by their digest, each compiled once.
 func PoliciesOf(ctx context.Context, store *audit.Store) func(string) (*review.Policy, error) {
-	kept := bundles.Store{Dir: filepath.Join(store.Dir, "policies")}
+	policies := kept.Store{Dir: filepath.Join(store.Dir, "policies")}
 	compiled := map[string]*review.Policy{}
 	return func(digest string) (*review.Policy, error) {
 		if p := compiled[digest]; p != nil {
 			return p, nil
 		}
-		e, err := kept.Get(digest)
+		e, err := policies.Get(digest)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/reread"
@@ -300,7 +301,7 @@ func PolicyOf(ctx context.Context, a *cli.App, store *audit.Store, rec *engine.R
 	if rec.By == nil {
 		return nil, fmt.Errorf("record %s does not say which policy decided; name one with --policy", rec.ID())
 	}
-	e, err := bundles.Store{Dir: filepath.Join(store.Dir, "policies")}.Get(rec.By.Policy)
+	e, err := active.KeptIn(store.Dir).Get(rec.By.Policy)
 	if err != nil {
 		return nil, fmt.Errorf("the policy that decided is not available; name one with --policy: %w", err)
 	}

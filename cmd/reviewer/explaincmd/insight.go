@@ -34,7 +34,7 @@ type explanation struct {
 	Matrix   *matrixResult    `json:"matrix,omitempty"`
 	Decision *engine.Decision `json:"decision"`
 	Answer   engine.Verdict   `json:"answer"`
-	Form     string           `json:"form,omitempty"` // the other form in which the call runs
+	Form     string           `json:"form,omitempty"`    // the other form in which the call runs
 	Rows     []matchedRow     `json:"rows,omitempty"`    // by which the programs of the call are interpreted
 	Missing  string           `json:"missing,omitempty"` // what this policy examines and the record of another one lacks
 }

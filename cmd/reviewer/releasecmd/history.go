@@ -12,6 +12,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
+	"github.com/agent-reviewer/reviewer/bundles/kept"
 	"github.com/agent-reviewer/reviewer/bundles/releases"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
@@ -84,7 +85,7 @@ func historyDiffCommand(a *cli.App) *cobra.Command {
 
 // earlierPolicy is a policy that was effective here.
 type earlierPolicy struct {
-	bundles.StoredPolicy
+	kept.Policy
 	FirstUsed string `json:"first_used"`          // RFC 3339
 	LastUsed  string `json:"last_used,omitempty"` // RFC 3339, to the hour
 	Active    bool   `json:"active"`              // in the working directory

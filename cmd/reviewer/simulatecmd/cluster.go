@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/impact"
@@ -221,7 +220,7 @@ func countGroups(list []objects.Input) int {
 // shipPolicies stores both policies and those that recorded decisions name, and returns
 // the flags of the tasks.
 func (s *simulation) shipPolicies(ctx context.Context, a *cli.App, home string) ([]string, error) {
-	store := bundles.Store{Dir: active.KeptIn(home).Dir}
+	store := active.KeptIn(home)
 	args := []string{"policy", "simulate", "--home", "home", "--manifest", "manifest.json", "-p", "1"}
 	for _, side := range []struct{ flag, ref, name string }{
 		{"baseline", s.baseline, s.baselineName}, {"candidate", s.candidate, s.candidateName},

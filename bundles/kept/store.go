@@ -1,4 +1,6 @@
-package bundles
+// Package kept stores policies that were effective, by digest, so that a decision can be recomputed under the policy that made it.
+// Signed releases, and which policy is active, are not its business.
+package kept
 
 import (
 	"bytes"
@@ -9,16 +11,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// Store keeps effective policies by digest, so that a decision can be recomputed under
-// the policy that made it. A policy is one immutable file. Another file lists which
+// Store keeps effective policies by digest. A policy is one immutable file. Another file lists which
 // policies were used and when, including those that were removed to save space.
 type Store struct {
 	Dir    string
@@ -46,7 +47,7 @@ var ErrNoPolicy = errors.New("policy is not in the store")
 func (s Store) path(digest string) string { return filepath.Join(s.Dir, digest+".json") }
 
 // Put stores a policy. If it is already stored, this only reads the directory.
-func (s Store) Put(e *Effective) error {
+func (s Store) Put(e *bundles.Effective) error {
 	if info, err := os.Stat(s.path(e.Digest)); err == nil {
 		s.used(e.Digest, info.ModTime())
 		return nil
@@ -129,7 +130,7 @@ func (s Store) write(path string, raw []byte) error {
 }
 
 // Get returns a policy, reassembled and checked against its digest.
-func (s Store) Get(digest string) (*Effective, error) {
+func (s Store) Get(digest string) (*bundles.Effective, error) {
 	raw, err := os.ReadFile(s.path(filepath.Base(digest)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s", ErrNoPolicy, digest)
@@ -151,40 +152,21 @@ func (s Store) Get(digest string) (*Effective, error) {
 	return e, nil
 }
 
-// assemble assembles a stored policy. Its settings are not checked again: they were
-// checked before it was stored, perhaps by an older version.
-func (s stored) assemble() (*Effective, error) {
-	var layers []*Bundle
+// assemble assembles a stored policy. Its settings are not checked again.
+func (s stored) assemble() (*bundles.Effective, error) {
+	var layers []*bundles.Bundle
 	for _, l := range s.Layers {
-		b, err := FromFiles(l.Files, l.Layer)
+		b, err := bundles.FromFiles(l.Files, l.Layer)
 		if err != nil {
 			return nil, err
 		}
-		b.checked = true
 		layers = append(layers, b)
 	}
-	if s.Settings == nil {
-		return Assemble(layers...)
-	}
-	if err := checkOrder(layers); err != nil {
-		return nil, err
-	}
-	return assemble(layers, s.Settings, s.sources(layers))
+	return bundles.Reassemble(layers, s.Settings)
 }
 
-// sources determines which layers the settings come from, for comparisons with a
-// policy that was just assembled. It is unknown if this version merges the layers
-// differently.
-func (s stored) sources(layers []*Bundle) map[string][]string {
-	merged, sources, err := mergeSettings(layers)
-	if err != nil || !reflect.DeepEqual(Normal(merged), Normal(s.Settings)) {
-		return nil
-	}
-	return sources
-}
-
-// StoredPolicy is a policy that was effective on this machine.
-type StoredPolicy struct {
+// Policy is a policy that was effective on this machine.
+type Policy struct {
 	Digest string            `json:"digest"`
 	First  int64             `json:"first"`          // Unix ms of its first use
 	Last   int64             `json:"last,omitempty"` // Unix ms of its last use, to the hour; 0: unknown
@@ -201,8 +183,8 @@ const maxHistory = 1 << 20
 
 // remember adds a policy to the history. A line is short enough to be written
 // atomically.
-func (s Store) remember(e *Effective) error {
-	k := StoredPolicy{Digest: e.Digest, First: s.at(), Layers: map[string]string{}}
+func (s Store) remember(e *bundles.Effective) error {
+	k := Policy{Digest: e.Digest, First: s.at(), Layers: map[string]string{}}
 	for _, l := range e.Layers {
 		k.Layers[l.Layer] = l.Digest
 	}
@@ -248,7 +230,7 @@ func (s Store) makeRoom(now string) {
 	for _, k := range list {
 		total += k.Bytes
 	}
-	slices.SortStableFunc(list, func(a, b StoredPolicy) int { return cmp.Compare(a.Last, b.Last) })
+	slices.SortStableFunc(list, func(a, b Policy) int { return cmp.Compare(a.Last, b.Last) })
 	for _, k := range list {
 		if total <= s.Budget {
 			return
@@ -261,7 +243,7 @@ func (s Store) makeRoom(now string) {
 
 // History lists the policies that were effective here, the newest first, including those that are
 // no longer kept.
-func (s Store) History() ([]StoredPolicy, error) {
+func (s Store) History() ([]Policy, error) {
 	known, err := s.remembered()
 	if err != nil {
 		return nil, err
@@ -277,16 +259,16 @@ func (s Store) History() ([]StoredPolicy, error) {
 		}
 		k, ok := known[d]
 		if !ok { // stored before there was a history
-			k = StoredPolicy{Digest: d, First: info.ModTime().UnixMilli(), Layers: map[string]string{}}
+			k = Policy{Digest: d, First: info.ModTime().UnixMilli(), Layers: map[string]string{}}
 		}
 		k.Last, k.Bytes, k.Lost = max(info.ModTime().UnixMilli(), k.First), info.Size(), false
 		known[d] = k
 	}
-	list := make([]StoredPolicy, 0, len(known))
+	list := make([]Policy, 0, len(known))
 	for _, k := range known {
 		list = append(list, k)
 	}
-	slices.SortFunc(list, func(a, b StoredPolicy) int {
+	slices.SortFunc(list, func(a, b Policy) int {
 		return cmp.Or(cmp.Compare(b.First, a.First), cmp.Compare(a.Digest, b.Digest))
 	})
 	return list, nil
@@ -294,8 +276,8 @@ func (s Store) History() ([]StoredPolicy, error) {
 
 // remembered reads the history's file, with the first entry of each policy. A
 // truncated line is left out.
-func (s Store) remembered() (map[string]StoredPolicy, error) {
-	known := map[string]StoredPolicy{}
+func (s Store) remembered() (map[string]Policy, error) {
+	known := map[string]Policy{}
 	raw, err := osfile.ReadFile(filepath.Join(s.Dir, historyName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return known, nil
@@ -304,7 +286,7 @@ func (s Store) remembered() (map[string]StoredPolicy, error) {
 		return nil, fmt.Errorf("read the history of policies: %w", err)
 	}
 	for line := range bytes.Lines(raw) {
-		k := StoredPolicy{Layers: map[string]string{}}
+		k := Policy{Layers: map[string]string{}}
 		if json.Unmarshal(line, &k) != nil || k.Digest == "" {
 			continue
 		}

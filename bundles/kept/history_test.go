@@ -1,4 +1,4 @@
-package bundles
+package kept
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -19,15 +20,15 @@ func TestHistoryOfPolicies(t *testing.T) {
 	var digests []string
 	put := func(threshold string) {
 		t.Helper()
-		base, err := Default()
+		base, err := bundles.Default()
 		if err != nil {
 			t.Fatal(err)
 		}
-		user, err := FromFiles(map[string][]byte{"settings.yaml": []byte("risk: {high_threshold: " + threshold + "}\n")}, User)
+		user, err := bundles.FromFiles(map[string][]byte{"settings.yaml": []byte("risk: {high_threshold: " + threshold + "}\n")}, bundles.User)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := Assemble(base, user)
+		e, err := bundles.Assemble(base, user)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +50,7 @@ func TestHistoryOfPolicies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := map[string]StoredPolicy{}
+	at := map[string]Policy{}
 	for _, k := range list {
 		at[k.Digest] = k
 	}
@@ -79,7 +80,7 @@ func TestHistoryOfPolicies(t *testing.T) {
 
 // A policy that was stored knows which layer each setting comes from, as it did before.
 func TestStoredOrigins(t *testing.T) {
-	e, err := Assemble(shippedBundle(t), layer(t, User, "settings.yaml", "risk: {high_threshold: 0.75}\nhosts: {known: [example.com]}"))
+	e, err := bundles.Assemble(shippedBundle(t), layer(t, bundles.User, "settings.yaml", "risk: {high_threshold: 0.75}\nhosts: {known: [example.com]}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func TestStoredOrigins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(e.Sources, again.Sources); d != "" || again.Origin["hosts.known"] != User {
+	if d := cmp.Diff(e.Sources, again.Sources); d != "" || again.Origin["hosts.known"] != bundles.User {
 		t.Errorf("sources of settings (-before +after):\n%s", d)
 	}
 }
