@@ -20,7 +20,16 @@ about(s) if {
 	some thing in s.objects
 	some word in data.reviewer.goals.synonyms[thing]
 	some line in effects.lines
-	effects.marked(line, {word})
+	_stands_in(word, line)
+}
+
+_stands_in(word, line) if effects.marked(line, {word})
+
+# An address, also with a port.
+_stands_in(word, line) if {
+	some part in regex.split(`[\s/=,@"'\[\]]+`, lower(line))
+	strings.any_prefix_match(sprintf("%s:", [part]), sprintf("%s:", [word]))
+	regex.match(`[.:]`, word)
 }
 
 # METADATA
@@ -95,8 +104,19 @@ does(s) if {
 	s.act == "only_at"
 	not about(s)
 	some i, c in input.action.commands
-	some flag in object.get(c, "flags", [])
+	some list in ["flags", "operands"] # those of a script are operands of what runs it
+	some flag in object.get(c, list, [])
 	_names_target(flag)
+	_acting(i)
+}
+
+# So do programs that work on all hosts of a list, where nothing limits them to what was named.
+does(s) if {
+	s.act == "only_at"
+	not about(s)
+	some i, c in input.action.commands
+	some begin in data.reviewer.goals.acts.only_at.commands
+	begins(c, begin)
 	_acting(i)
 }
 
