@@ -173,6 +173,8 @@ var statementCases = map[string]string{
 	"prompt.vague":              "don't push the zzqx they broke",
 	"prompt.compound":           "keine: keine commits kaputt",
 	"prompt.future":             "yesterday: i push myself yesterday or so",
+	"prompt.clock":              "roll out zzqx 22:00, i do that myself",
+	"prompt.hours":              "roll out at 22 zzqx, i do that myself",
 	"prompt.conditions":         "please: please don't commit",
 	"act.freeze.nouns":          "we are in a zzqx",
 	"act.freeze.things":         "the zzqx is over",

@@ -118,6 +118,7 @@ does(s) if {
 	some begin in data.reviewer.goals.acts.only_at.commands
 	begins(c, begin)
 	_acting(i)
+	not _only_shows(split(effects.line(c), " "))
 }
 
 # A short option needs a value with a letter: echo -n and xargs -n=1 name no target.

@@ -153,10 +153,10 @@ func (r *statementReader) topics(list []clause) []clause {
 	return list
 }
 
-// topic reports whether a clause only names an act.
+// topic reports whether a clause only names an act, and when it is done.
 func (r *statementReader) topic(t []token) bool {
 	return r.hasAct(t) && !slices.ContainsFunc(t, func(t token) bool {
-		return !t.anyPart(partNouns, partVerbs, partOrders) && !t.in("fillers")
+		return !t.anyPart(partNouns, partVerbs, partOrders) && !t.in("fillers", "future")
 	})
 }
 

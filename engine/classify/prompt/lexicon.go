@@ -273,7 +273,7 @@ func (l *lexicon) tokens(words []promptWord) []token {
 		list = append(list, t)
 		i += n
 	}
-	return list
+	return times(list)
 }
 
 func namedToken(w promptWord) token {

@@ -3,6 +3,7 @@ package prompt
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -27,13 +28,31 @@ func (r *statementReader) limitsAct(t []token, until string) bool {
 	switch {
 	case len(acts) == 1 && len(f.acts) == 1:
 		f.acts = []string{onlyPrefix + acts[0]}
-	case len(acts) == 0 && (len(f.acts) == 0 || slices.Equal(f.acts, []string{"run"}) && has(t, "targets")) && r.whole && r.noFiles(t):
+	case len(acts) == 0 && (len(f.acts) == 0 || slices.Equal(f.acts, []string{"run"}) && has(t, "targets")) && (r.whole || r.endsWith(t)) && r.noFiles(t):
 		f.acts = []string{onlyAt}
 	default:
 		return false
 	}
 	r.add(engine.Forbids, f, engine.UntilAsked, false)
 	return true
+}
+
+// endsWith reports whether a clause at the end of a sentence only names a target: first a dry run, then for real, only ns2! What
+// somebody tells ends so too: the build fails, only on web-2.
+func (r *statementReader) endsWith(t []token) bool {
+	if !r.last || !r.directs {
+		return false
+	}
+	targets := 0
+	for _, w := range t {
+		switch {
+		case w.in("targets"), w.kind == ident && strings.ContainsFunc(w.text, unicode.IsLetter):
+			targets++
+		case !w.in("only", "fillers", "work"):
+			return false
+		}
+	}
+	return targets == 1
 }
 
 // maxUnread is how many sentences are kept that were not understood.

@@ -32,6 +32,8 @@ type statementReader struct {
 	whole   bool // it is one clause
 	polite  bool
 	follows bool // the prompt says more after the clause
+	last    bool // it is the last clause
+	directs bool // a clause before begins with an order, or with a word such as then
 	forbade bool // a clause before forbids something
 	earlier []token
 
@@ -87,7 +89,7 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 		}
 		return
 	}
-	r.polite, r.forbade, r.earlier = false, false, nil
+	r.polite, r.forbade, r.directs, r.earlier = false, false, false, nil
 	only := r.only
 	clauses = withNothingElse(clauses)
 	r.whole = len(clauses) == 1
@@ -99,11 +101,13 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 		if len(c.tokens) > 0 && c.tokens[0].in("conditions") {
 			break // what follows depends on it
 		}
-		r.follows = r.more || i+1 < len(clauses)
+		r.last = i+1 == len(clauses)
+		r.follows = r.more || !r.last
 		if i+1 < len(clauses) && has(clauses[i+1].tokens[:1], "let_me") {
 			r.follows = false // wait, let me look
 		}
 		r.clause(c)
+		r.directs = r.directs || len(c.tokens) > 0 && (c.tokens[0].in("starters") || c.tokens[0].anyPart(partOrders))
 	}
 	r.only = only
 	r.quote(before, raw)
@@ -411,7 +415,7 @@ func (r *statementReader) forbids(c clause) bool {
 	if t[0].in("before_past") && !t[0].in("never") && r.tells() && len(t) > 1 && t[1].anyPart(partOrders, partVerbs) {
 		return false // the fix is to use an ignore file, not change the comment
 	}
-	f := r.frame(t, "not", "never", "without", "without_after", "self", "asking", "make", "me", "may", "passive", "others")
+	f := r.frame(t, "not", "never", "without", "without_after", "self", "asking", "make", "me", "may", "passive", "others", "future")
 	if f == nil || len(f.acts) == 0 || r.reports(t, f) || r.agent(t, first, f) || r.told(t, f) {
 		return false
 	}
@@ -420,8 +424,8 @@ func (r *statementReader) forbids(c clause) bool {
 	}
 	f.refers = f.refers || self && !no && ownObject(t, f)
 	until := c.until
-	if has(t, "asking") {
-		until = engine.UntilAsked
+	if later := index(t, "future"); has(t, "asking") || first >= 0 && later > first && !t[later].in("fillers") {
+		until = engine.UntilAsked // not then, which does not say what holds now
 	}
 	r.add(engine.Forbids, f, until, has(t, "never"))
 	return true
@@ -483,7 +487,7 @@ func (r *statementReader) orders(c clause) bool {
 		t = t[1:]
 	}
 	if len(t) == 0 || c.until != "" || c.colon ||
-		has(t, "not", "never", "without", "me", "self", "only", "outside", "ask", "may", "alone", "before") {
+		has(t, "not", "never", "without", "me", "self", "only", "outside", "ask", "may", "alone", "before", "future") {
 		return false
 	}
 	t, told := told(t)
