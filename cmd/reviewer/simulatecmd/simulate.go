@@ -152,7 +152,7 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	s.out.Flags(cmd, impact.Formats()...)
 }
 
-const showUsage = "in html, github and sarif, show commands and paths of people too"
+const showUsage = "in html, github and sarif, show commands and paths of people too; in text, calls whose example is not shown"
 
 const failOnUsage = "exit with 2 if a budget is exceeded: `FROM->TO>N` (verdicts, or *) or STATE>N; may be repeated"
 
