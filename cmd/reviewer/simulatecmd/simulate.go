@@ -126,9 +126,8 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.StringVar(&s.saveCases, "save-cases", "",
 		"write the smallest example of each kind of change into this folder (`DIR`), as cases for `policy test`")
 	f.StringVar(&s.since, "since", "",
-		"count only what happened since this `TIME`: an age such as 90m, 24h or 7d, or a date such as 2026-01-31; "+
-			"earlier events serve as history")
-	f.StringVar(&s.until, "until", "", "count only what happened before this `TIME`, as for --since")
+		"count only what happened since this `TIME`: "+cli.TimeForms+"; earlier events serve as history")
+	f.StringVar(&s.until, "until", "", "count only what happened before this `TIME`, in the same forms as --since")
 	f.StringArrayVar(&s.workspaces, "workspace", nil, "count only sessions in the folder `DIR` or below it; may be repeated")
 	f.StringArrayVar(&s.users, "user", nil,
 		"count only sessions in the home directory of the user `NAME`, such as /home/NAME; may be repeated")
@@ -307,7 +306,7 @@ func (s *simulation) readSelection(now time.Time, getenv func(string) string) (e
 	if s.selection.Since, err = cli.SinceTime(s.since, now); err != nil {
 		return err
 	}
-	if _, span := cli.SpanOf(s.since); s.shard != "" && s.since != "" && span == nil {
+	if _, age := cli.TimeSpan(s.since); s.shard != "" && age {
 		return cli.Usage("--since %s: each shard would start at a different time; give a fixed date or time, such as %s", s.since,
 			time.UnixMilli(s.selection.Since).Format(time.RFC3339))
 	}
