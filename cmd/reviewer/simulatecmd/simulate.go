@@ -384,7 +384,14 @@ func (s *simulation) begin(a *cli.App) {
 	if baseline == active.RefRecorded {
 		baseline = "what was recorded"
 	}
-	text := fmt.Sprintf("comparing %s with %s, over %s", term.OneLine(s.mask(baseline), 80), term.OneLine(s.mask(s.candidate), 80), where)
+	candidate := term.OneLine(s.mask(s.candidate), 80)
+	switch {
+	case len(s.sweeps) > 1:
+		candidate += fmt.Sprintf(" at %s of %s", term.Counted(len(s.rows), "combination", "combinations"), s.key)
+	case s.key != "":
+		candidate += fmt.Sprintf(" at %s of %s", term.Counted(len(s.rows), "value", "values"), s.key)
+	}
+	text := fmt.Sprintf("comparing %s with %s, over %s", term.OneLine(s.mask(baseline), 80), candidate, where)
 	for _, o := range s.out.List {
 		if o.Format == "text" && o.File == "" {
 			page := term.Page{Buffer: &bytes.Buffer{}, Width: a.Columns(&o)}
