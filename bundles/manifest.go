@@ -71,6 +71,11 @@ func (m Manifest) released(r Release, written []byte) Manifest {
 // releaseName is the form of a name, which is also part of a registry reference.
 var releaseName = engine.Regexp(`^[a-z0-9]+([._-][a-z0-9]+)*(/[a-z0-9]+([._-][a-z0-9]+)*)*$`)
 
+// IsReleaseName reports whether a bundle of this name can be released.
+func IsReleaseName(name string) bool {
+	return len(name) <= maxReleaseName && releaseName().MatchString(name)
+}
+
 // Limits of a release's name and revision.
 const (
 	maxReleaseName = 128 // bytes
@@ -81,7 +86,7 @@ const (
 func (m *Manifest) releasable() error {
 	d, at := m.Metadata, inFile(manifestFile)
 	var errs []error
-	if len(d.Name) > maxReleaseName || !releaseName().MatchString(d.Name) {
+	if !IsReleaseName(d.Name) {
 		errs = append(errs, at.wrong("metadata.name is %q; expected a name such as acme/agents: "+
 			"lower-case letters and digits, with . _ - / between them", d.Name))
 	}

@@ -182,9 +182,9 @@ func (s *activation) heldBack(state *releases.State, release releases.Release) e
 		if rollback.From.Archive != release.Archive {
 			continue
 		}
-		return &trust.Refusal{Code: trust.Held, Err: fmt.Errorf("%s was rolled back on this machine by %s; a release with a newer sequence is "+
-			"activated as usual, and a person at a terminal activates this one again with --resume and --reason",
-			s.in.File, s.Line(rollback.Why(), 400))}
+		return &trust.Refusal{Code: trust.Held, Err: fmt.Errorf("%s has %s, which was rolled back on this machine by %s; a release with a "+
+			"newer sequence is activated as usual, and a person at a terminal activates this one again with --resume and --reason",
+			s.in.File, rollback.From, s.Line(rollback.Why(), 400))}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,6 +37,28 @@ func StackParts(ref string) []string {
 		}
 	}
 	return parts
+}
+
+// PlacesOf returns how to name the files of a layer as the person gave it: those of the folders that a reference names by the
+// folder, others by the layer. Empty: no reference.
+func PlacesOf(ref string) func(layer, place string) string {
+	folders := map[string]string{}
+	if ref != "" {
+		for _, part := range StackParts(ref) {
+			if info, err := os.Stat(part); err != nil || !info.IsDir() {
+				continue
+			}
+			if layer, err := LayerAt(part); err == nil {
+				folders[layer] = filepath.ToSlash(part)
+			}
+		}
+	}
+	return func(layer, place string) string {
+		if folder, named := folders[layer]; named {
+			return path.Join(folder, place)
+		}
+		return layer + ":" + place
+	}
 }
 
 // isName reports whether a part is the name of a folder, and neither a path from here, an archive nor a word.

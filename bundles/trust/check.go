@@ -267,8 +267,9 @@ func (c *check) subject() error {
 // revoked refuses an archive that the trust file revokes.
 func (c *check) revoked() error {
 	if slices.Contains(c.trust.Revoked, c.v.SHA256) {
-		return refuse(Revoked, "version %d of the trust file revokes %s (SHA-256 %.16s…); get a newer release",
-			c.trust.Version, c.in.File, c.v.SHA256)
+		r := c.release
+		return refuse(Revoked, "version %d of the trust file revokes %s %s, sequence %d, channel %s (SHA-256 %s); "+
+			"get a newer release", c.trust.Version, r.Name, r.Version, r.Sequence, r.Channel, c.v.SHA256)
 	}
 	return nil
 }

@@ -45,7 +45,8 @@ func TestCheckPasses(t *testing.T) {
 func TestCheckRevoked(t *testing.T) {
 	in, trusted := candidate(t), parsed(t)
 	trusted.Revoked = []string{signing.SHA256(in.Archive)}
-	if v := trusted.Check(in); v.Code != Revoked || !strings.Contains(v.Reason, "version 1 of the trust file revokes policy.tar.gz") {
+	if v := trusted.Check(in); v.Code != Revoked || !strings.Contains(v.Reason, "version 1 of the trust file revokes acme/agents 1.4.0, "+
+		"sequence 42, channel stable (SHA-256 "+signing.SHA256(in.Archive)+")") {
 		t.Errorf("got %+v", v)
 	}
 	if v := trusted.Offered(in, signing.SHA256(in.Archive)); v.Code != Revoked {

@@ -41,7 +41,7 @@ func auditStatsCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&since, "since", "",
-		"count only events since this time: an age such as 90m, 24h or 7d, or a date such as 2026-01-31")
+		"count only events since this time: "+cli.TimeForms)
 	cmd.Flags().StringVar(&by, "by", "", "group calls by one of: "+strings.Join(stats.Groupings(), ", "))
 	out.Flags(cmd, "text", "json", "prometheus")
 	return cmd

@@ -19,52 +19,31 @@ func FlagTime(flag, text string, now time.Time) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	if span, err := SpanOf(text); err == nil && span > 0 {
+	if span, ok := TimeSpan(text); ok {
 		return now.Add(-span).UnixMilli(), nil
 	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
+		"2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			return max(t.UnixMilli(), 0), nil
 		}
 	}
-	return 0, Usage("%s %s: expected a time such as 90m, 24h or 7d, or a date such as 2026-01-31", flag, text)
+	return 0, Usage("%s %s: expected %s", flag, text, TimeForms)
 }
 
-// SpanOf reads a duration, which may also be in days.
-func SpanOf(text string) (time.Duration, error) {
-	days, isDays := strings.CutSuffix(text, "d")
-	if !isDays {
-		return time.ParseDuration(text)
-	}
-	n, err := strconv.ParseUint(days, 10, 16)
-	return time.Duration(n) * 24 * time.Hour, err
-}
+// TimeForms describes what FlagTime accepts.
+const TimeForms = "an age such as 30m, 12h or 7d, or a date such as 2026-01-31 or 2026-01-31T15:04:05"
 
 // SinceFlag is --since: a duration before now, or a time. Empty: from the beginning.
 type SinceFlag struct{ text string }
 
 // Flags adds --since to a command.
 func (s *SinceFlag) Flags(cmd *cobra.Command, what string) {
-	cmd.Flags().StringVar(&s.text, "since", "",
-		what+": an age such as 30m, 12h or 7d, or a date such as 2026-01-31 or 2026-01-31T15:04:05")
+	cmd.Flags().StringVar(&s.text, "since", "", what+": "+TimeForms)
 }
 
 // MS returns the time as Unix milliseconds, 0 if none is given.
-func (s *SinceFlag) MS(now time.Time) (int64, error) {
-	if s.text == "" {
-		return 0, nil
-	}
-	if span, ok := TimeSpan(s.text); ok {
-		return now.Add(-span).UnixMilli(), nil
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
-		"2006-01-02 15:04", time.DateOnly} {
-		if t, err := time.ParseInLocation(layout, s.text, now.Location()); err == nil {
-			return t.UnixMilli(), nil
-		}
-	}
-	return 0, Usage("--since %s: expected a time such as 30m, 12h or 7d, or a date such as 2026-01-31 or 2026-01-31T15:04:05", s.text)
-}
+func (s *SinceFlag) MS(now time.Time) (int64, error) { return SinceTime(s.text, now) }
 
 // TimeSpan reads a duration, which may be in days.
 func TimeSpan(text string) (time.Duration, bool) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -24,15 +25,16 @@ type exceptedRule struct {
 	Reason string `json:"reason,omitempty"`
 	Owner  string `json:"owner,omitempty"`
 	Ends   string `json:"expires_at,omitempty"`
+	Ended  bool   `json:"ended,omitempty"` // so the rule fires
 }
 
-// exceptions is a query for the exceptions that apply to rules that would have fired. The built-in policy decides which do.
+// exceptions is a query for the exceptions to rules that would have fired, and whether they apply. The built-in policy decides both.
 const exceptions = `some layer
 some e in data.policies[layer].exceptions
 some rows in array.concat([data.reviewer.catalog], [l.catalog | some l in data.policies])
 layer in rows[e.rule].overridable
 e.rule in ((data.reviewer.firing.ids | {id | some id in input.findings}) | {f.id | some l in data.policies; some f in l.findings})
-data.reviewer.fired._current(e)`
+current := [true | data.reviewer.fired._current(e)]`
 
 // makesExceptions reports whether a layer of a policy makes exceptions that its base layer reads: those of another design,
 // and of earlier versions, may not.
@@ -50,7 +52,7 @@ func makesExceptions(e *bundles.Effective) (bool, error) {
 	return false, nil
 }
 
-// excepted lists the exceptions that apply. The decision does not have them.
+// excepted lists the exceptions that apply, and those that would if they had not ended. The decision does not have them.
 func (q *evaluator) excepted(at func(layer, place string) string) (list []exceptedRule, err error) {
 	if some, err := makesExceptions(q.effective); err != nil || !some {
 		return nil, err
@@ -65,6 +67,8 @@ func (q *evaluator) excepted(at func(layer, place string) string) (list []except
 		field := func(key string) string { text, _ := e[key].(string); return text }
 		layer, _ := r.Variables["layer"].(string)
 		x := exceptedRule{ID: field("rule"), Layer: layer, Reason: field("reason"), Owner: field("owner"), Ends: field("expires_at")}
+		current, _ := r.Variables["current"].([]any)
+		x.Ended = len(current) == 0
 		if i := slices.IndexFunc(written, func(w rego.Exception) bool {
 			return w.Layer == layer && w.Rule == x.ID && w.Reason == x.Reason && w.Owner == x.Owner
 		}); i >= 0 {
@@ -75,12 +79,20 @@ func (q *evaluator) excepted(at func(layer, place string) string) (list []except
 			list = append(list, x)
 		}
 	}
+	all := slices.Clone(list)
+	list = slices.DeleteFunc(list, func(x exceptedRule) bool { // another one applies
+		return x.Ended && slices.ContainsFunc(all, func(other exceptedRule) bool { return other.ID == x.ID && !other.Ended })
+	})
 	slices.SortFunc(list, func(a, b exceptedRule) int { return strings.Compare(a.ID+" "+a.Layer, b.ID+" "+b.Layer) })
 	return list, nil
 }
 
 // text describes an exception in words, without its rule.
 func (x exceptedRule) text() string {
+	if x.Ended {
+		return "the exception of the " + x.Layer + " layer" + term.After(": ", x.Reason) + term.After("; owner: ", x.Owner) +
+			"; ended on " + x.Ends + ", no longer holds"
+	}
 	return "the " + x.Layer + " layer makes an exception" + term.After(": ", x.Reason) + term.After("; owner: ", x.Owner) +
 		term.After("; it ends: ", x.Ends)
 }
@@ -106,9 +118,13 @@ func explainExceptions(ctx context.Context, a *cli.App, w io.Writer, store *audi
 	if q.rego, q.cel, err = d.hosts(); err != nil {
 		return err
 	}
-	list, err := q.excepted(shownAt(a, ""))
+	list, err := q.excepted(active.PlacesOf(""))
 	for _, x := range list {
-		fmt.Fprintf(w, "\nRule %s did not apply: %s (%s).\n", x.ID, term.OneLine(x.text(), 300), cmp.Or(x.Place, "in Rego"))
+		did := "did not apply"
+		if x.Ended {
+			did = "applied"
+		}
+		fmt.Fprintf(w, "\nRule %s %s: %s (%s).\n", x.ID, did, term.OneLine(x.text(), 300), cmp.Or(x.Place, "in Rego"))
 	}
 	return err
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"math"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -126,15 +124,16 @@ func explanationOf(ctx context.Context, a *cli.App, d *decided, t *toExplain) (*
 	for _, s := range settings {
 		q.settings[s.Key] = s
 	}
-	q.catalogue(shownAt(a, t.policy))
+	at := active.PlacesOf(t.policy)
+	q.catalogue(at)
 	x := &explanation{ID: rec.ID(), Missing: d.missing, Input: in, Decision: rec.Decision, Answer: engine.AnswerOf(rec).Effect,
 		Findings: []finding{}, Fired: []firedRule{}}
 	if rec.Rewritten != nil && rec.Rewritten.Action != nil {
 		x.Form = rec.Rewritten.Action.Resource
 	}
 	set, _ := p.Rows.(*rows.Set)
-	x.Rows = rowsOf(set, in.Event.Tool, &in.Action, shownAt(a, t.policy))
-	if x.Excepted, err = q.excepted(shownAt(a, t.policy)); err != nil {
+	x.Rows = rowsOf(set, in.Event.Tool, &in.Action, at)
+	if x.Excepted, err = q.excepted(at); err != nil {
 		return nil, err
 	}
 	q.fired(x)
@@ -177,21 +176,6 @@ func (x *explanation) decides() *firedRule {
 	return nil
 }
 
-// shownAt names the files of a layer as the person gave it: those of --policy
-// by its folder, others by the layer.
-func shownAt(a *cli.App, dir string) func(layer, place string) string {
-	given := ""
-	if dir != "" {
-		given, _ = active.LayerAt(dir) // it was already read
-	}
-	return func(layer, place string) string {
-		if layer == given {
-			return path.Join(filepath.ToSlash(dir), place)
-		}
-		return layer + ":" + place
-	}
-}
-
 // catalogue notes all rules, with the place where each is evaluated.
 func (q *evaluator) catalogue(at func(layer, place string) string) {
 	for _, l := range q.effective.Layers {
@@ -231,7 +215,7 @@ func (q *evaluator) fired(x *explanation) {
 			seen.Note = "a finding: it decides nothing on its own"
 		case x.Decision.Source == engine.SourcePrefilter:
 			seen.Note = "not evaluated: the prefilter allowed the call"
-		case slices.ContainsFunc(x.Excepted, func(r exceptedRule) bool { return r.ID == f.ID }):
+		case slices.ContainsFunc(x.Excepted, func(r exceptedRule) bool { return r.ID == f.ID && !r.Ended }):
 			seen.Note = "an exception applies"
 		default:
 			seen.Note = "the rule is disabled, or has ended"

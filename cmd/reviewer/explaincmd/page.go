@@ -226,7 +226,11 @@ func (g page) fired(x *explanation) {
 		}
 	}
 	for _, x := range x.Excepted {
-		g.rule(firedRule{ID: x.ID, Decision: "not", Place: x.Place})
+		word := "not"
+		if x.Ended {
+			word = "ended"
+		}
+		g.rule(firedRule{ID: x.ID, Decision: word, Place: x.Place})
 		g.row("", x.text())
 	}
 }

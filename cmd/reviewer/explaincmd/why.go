@@ -23,8 +23,10 @@ import (
 func AuditWhyCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
-		Use:     "why [ID]",
-		Short:   "Explain one decision: what the call means, the scores, the rules that fired",
+		Use:   "why [ID]",
+		Short: "Explain one decision: what the call means, the scores, the rules that fired",
+		Long: "ID is a record's id, or a session's id or a prefix of it, or last, the latest session. Of a session it explains the\n" +
+			"newest call that was not simply allowed, or the newest one if all were; the text says if calls came after it.",
 		Example: "  reviewer audit why\n  reviewer audit why f8dc9b3b-35",
 		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,7 +42,11 @@ func AuditWhyCommand(a *cli.App) *cobra.Command {
 				if out.Format == "json" {
 					return term.WriteDocument(w, r)
 				}
-				explain(w, a.Paint(&out), r)
+				later, err := allowedLater(a, r, cli.OrLast(args))
+				if err != nil {
+					return err
+				}
+				explain(w, a.Paint(&out), r, later)
 				if err := explainExceptions(cmd.Context(), a, w, store, r); err != nil {
 					return err
 				}
@@ -52,10 +58,38 @@ func AuditWhyCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// allowedLater says which calls came after the one that was chosen of a session; empty: none, or a person named the record.
+func allowedLater(a *cli.App, chosen *engine.Record, selector string) (string, error) {
+	store, s, err := a.Session(selector)
+	if err != nil {
+		return "", err
+	}
+	if _, err := store.Find(selector); err == nil {
+		return "", nil
+	}
+	n, latest := 0, ""
+	for r, err := range store.Records(s.Key, chosen.N) {
+		if err != nil {
+			return "", err
+		}
+		if r.Kind == engine.KindPre && r.N > chosen.N {
+			n, latest = n+1, r.ID()
+		}
+	}
+	if n == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("This is the newest call of session %s that was not simply allowed. %s after it: `reviewer audit why %s` explains the "+
+		"latest.", chosen.Session, engine.Counted(n, "call was allowed", "calls were allowed"), latest), nil
+}
+
 // explain prints a record for a person who wants to know why.
-func explain(w io.Writer, p term.Paint, r *engine.Record) {
+func explain(w io.Writer, p term.Paint, r *engine.Record, later string) {
 	word, what, _ := Summary(r)
 	fmt.Fprintf(w, "%s  %s  %s\n%s\n", r.ID(), term.Clock(r.T), p.Verdict(word), term.OneLine(what, 400))
+	if later != "" {
+		fmt.Fprintln(w, later)
+	}
 	if r.Decision != nil {
 		explainDecision(w, p, r.Decision)
 	}

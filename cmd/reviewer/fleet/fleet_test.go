@@ -60,6 +60,23 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// A finding names the release: by its own report if it is active, else by any report that has its archive.
+func TestFindings(t *testing.T) {
+	s := judged(t, map[string]string{
+		"m.json":     said("m", 0, `, "sequence": 1, "code": "scope", "refused": "y", "held": ["y", "z"], "errors": [{"code": "revoked"}]`),
+		"other.json": said("other", 0, `, "sequence": 2, "archive": "y", "channel": "canary"`),
+	})
+	want := []Finding{
+		{"organisation", ActiveBundle, "revoked", "x", "a, sequence 1", "stable"},
+		{"organisation", PulledBundle, "scope", "y", "a, sequence 2", ""},
+		{"organisation", HeldBundle, "held", "y", "a, sequence 2", ""},
+		{"organisation", HeldBundle, "held", "z", "", ""},
+	}
+	if got := s.Machines[0].Findings; s.Machines[0].ID != "m" || !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 // Whatever order files have, the last report of a machine counts; a file may have many.
 func TestLastReportCounts(t *testing.T) {
 	early, late := said("m", time.Minute, `, "code": "scope"`), said("m", time.Second, "")

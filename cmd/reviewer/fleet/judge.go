@@ -2,8 +2,10 @@ package fleet
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles/trust"
@@ -39,6 +41,55 @@ type Machine struct {
 	State    State     `json:"state"`
 	Why      []string  `json:"why"` // codes
 	Releases []Release `json:"releases"`
+	Findings []Finding `json:"findings"` // which release is meant, and what is active
+}
+
+// Finding is about one release of a machine.
+type Finding struct {
+	Layer   string `json:"layer"`
+	What    string `json:"what"`              // one of those below
+	Code    string `json:"code"`              // what is wrong
+	Archive string `json:"archive,omitempty"` // SHA-256; empty: unknown, or no bundle
+	Release string `json:"release,omitempty"` // its name, as far as a report has it
+	Channel string `json:"channel,omitempty"` // of what is active
+}
+
+// What a finding is about.
+const (
+	ActiveBundle = "active" // what is active, or that nothing is
+	PulledBundle = "pulled" // what the last pull did not accept
+	HeldBundle   = "held"   // what was rolled back
+)
+
+// Vocabulary lists the values that a key may have, nil if any are allowed.
+func (Finding) Vocabulary(key string) []string {
+	if key == "what" {
+		return []string{ActiveBundle, PulledBundle, HeldBundle}
+	}
+	return nil
+}
+
+// text is the name of a release; empty: unknown.
+func (b *Bundle) text() string {
+	if b.Archive == "" {
+		return ""
+	}
+	return strings.TrimSpace(b.Name+" "+b.Revision) + fmt.Sprintf(", sequence %d", b.Sequence)
+}
+
+// findings lists what a report says about the releases of a layer. The names of those that are not active there are taken from
+// other reports, by archive.
+func (b *Bundle) findings(layer string, names map[string]string) (list []Finding) {
+	for _, e := range b.Errors {
+		list = append(list, Finding{layer, ActiveBundle, e.Code, b.Archive, b.text(), b.Channel})
+	}
+	if b.Code != "" && b.Code != string(trust.Held) {
+		list = append(list, Finding{layer, PulledBundle, b.Code, b.Refused, names[b.Refused], ""})
+	}
+	for _, archive := range b.Held {
+		list = append(list, Finding{layer, HeldBundle, string(trust.Held), archive, names[archive], ""})
+	}
+	return list
 }
 
 // Release is what is active in a layer of a machine.
@@ -66,22 +117,24 @@ const ahead = 10 * time.Minute
 // said last.
 func Judge(last map[string]Report, bad []Bad, at time.Time, limit time.Duration) Summary {
 	s := Summary{At: at.UTC().Format(time.RFC3339), Counts: map[string]int{}, Machines: []Machine{}, Bad: bad}
-	newest := map[[2]string]int64{}
+	newest, names := map[[2]string]int64{}, map[string]string{}
 	for _, r := range last {
 		for _, b := range r.Bundles {
 			key := [2]string{b.Name, b.Channel}
 			newest[key] = max(newest[key], b.Sequence)
+			names[b.Archive] = b.text()
 		}
 	}
 	for id, r := range last {
 		m := Machine{ID: id, Host: r.Labels["host"], Version: r.Labels["version"], Channel: r.Channel,
-			Reported: r.sentAt().UTC().Format(time.RFC3339), Why: []string{}, Releases: []Release{}}
+			Reported: r.sentAt().UTC().Format(time.RFC3339), Why: []string{}, Releases: []Release{}, Findings: []Finding{}}
 		held, behind := false, false
 		for _, layer := range slices.Sorted(maps.Keys(r.Bundles)) {
 			b := r.Bundles[layer]
 			if b.Archive != "" {
 				m.Releases = append(m.Releases, Release{layer, b.Name, b.Revision, b.Channel, b.Sequence, b.Activated})
 			}
+			m.Findings = append(m.Findings, b.findings(layer, names)...)
 			held = held || b.Code == string(trust.Held) || len(b.Held) > 0
 			behind = behind || b.Sequence < newest[[2]string{b.Name, b.Channel}]
 		}
@@ -118,7 +171,7 @@ func (r *Report) wrong(at time.Time) []string {
 		}
 	}
 	if r.Policy == "" {
-		add("no_policy")
+		add(NoPolicy)
 	}
 	if r.Trust.State != string(trust.StateActive) && r.Trust.State != string(trust.StateNone) {
 		add(string(trust.Untrusted))

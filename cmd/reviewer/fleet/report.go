@@ -36,6 +36,7 @@ type Bundle struct {
 	Channel  string   `json:"channel,omitempty"`
 	Sequence int64    `json:"sequence,omitempty"`
 	Archive  string   `json:"archive,omitempty"` // SHA-256
+	Refused  string   `json:"refused,omitempty"` // SHA-256 of the archive that the last request did not accept
 	Held     []string `json:"held,omitempty"`    // SHA-256 of archives that were rolled back and stay away
 }
 
@@ -47,6 +48,7 @@ type Error struct {
 // Codes besides those of package trust.
 const (
 	Unreachable = "unreachable" // the release could not be fetched
+	NoPolicy    = "no_policy"   // every call is denied
 	Problem     = "problem"     // policy status has the text
 	OffChannel  = "channel"     // what is active is from another channel
 	NoRelease   = "no_release"  // the organisation's layer was rolled back to no bundle

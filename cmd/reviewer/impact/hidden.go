@@ -74,6 +74,37 @@ func hidden(m *simulate.Impact) *simulate.Impact {
 	return &own
 }
 
+// withoutUnshown returns an Impact that nowhere shows a call whose example says that it is not shown.
+func withoutUnshown(m *simulate.Impact) *simulate.Impact {
+	unshown := map[string]bool{}
+	for _, k := range m.Kinds {
+		if e := k.Example.Example; e != nil && len(e.Events) == 0 && k.Example.Resource != "" {
+			unshown[k.Example.Resource] = true
+		}
+	}
+	own := *m
+	own.Changed = slices.Clone(m.Changed)
+	for i := range own.Changed {
+		if first := &own.Changed[i].First; unshown[first.Resource] {
+			first.Resource = notShown
+		}
+	}
+	if m.Files != nil {
+		files := *m.Files
+		files.Steps = slices.Clone(files.Steps)
+		for i := range files.Steps {
+			if unshown[files.Steps[i].Resource] {
+				files.Steps[i].Resource = notShown
+			}
+		}
+		own.Files = &files
+	}
+	return &own
+}
+
+// notShown takes the place of a call that is not shown.
+const notShown = "(not shown; --show prints it)"
+
 // hiddenPath shortens the name of a policy to its last part if it is a path from the root or from home.
 func hiddenPath(name string) string {
 	if at := strings.LastIndexAny(name, `/\`); at > 0 && (strings.ContainsAny(name[:1], `/\~.`) || strings.Contains(name, `:\`)) {

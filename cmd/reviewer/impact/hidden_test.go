@@ -41,3 +41,25 @@ func TestHidden(t *testing.T) {
 		t.Error("--show hides it, too")
 	}
 }
+
+// A call whose example is not shown is not shown by its session or its files either, in a text, unless it is asked to.
+func TestUnshown(t *testing.T) {
+	const secret = "kim-only"
+	private := func() *simulate.Impact {
+		m := crowd(3, 3)
+		m.Kinds[0].Example.Resource, m.Kinds[0].Example.Example = "run "+secret, &simulate.Example{}
+		m.Changed[1].First.Resource = "run " + secret
+		m.Files = &simulate.FileChanges{Steps: []simulate.FileStep{{Tool: "Bash", Resource: "run " + secret}}}
+		return m
+	}
+	raw := write(t, "text", private(), impact.Options{})
+	if !bytes.Contains(raw, []byte("is not shown")) || !bytes.Contains(raw, []byte("(not shown; --show prints it)")) {
+		t.Errorf("it does not say what is not shown: %s", raw)
+	}
+	if at := bytes.Index(raw, []byte(secret)); at >= 0 {
+		t.Errorf("the text shows %s", raw[max(0, at-60):at+20])
+	}
+	if n := bytes.Count(write(t, "text", private(), impact.Options{Show: true}), []byte(secret)); n < 2 {
+		t.Errorf("--show shows it %d times", n)
+	}
+}

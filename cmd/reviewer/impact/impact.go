@@ -46,8 +46,12 @@ func Write(w io.Writer, name string, m *simulate.Impact, o Options) error {
 	if err != nil {
 		return err
 	}
-	if !o.Show && published(name) {
+	switch {
+	case o.Show || name == "json":
+	case published(name):
 		m = hidden(m)
+	default:
+		m = withoutUnshown(m)
 	}
 	return term.Whole(w, func(b *bytes.Buffer) error { return f.impact(b, m, o) })
 }

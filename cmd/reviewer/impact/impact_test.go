@@ -192,8 +192,8 @@ func TestQuietSweeps(t *testing.T) {
 		calmly.Rows[i].Impact = calm()
 	}
 	for want, s := range map[string]*simulate.Sweep{
-		"Nothing was compared: the sweep has no values.\n":                                                      {Version: 1, Key: "k"},
-		"risk.levels.high from 0.6 to 0.75: none of 4 values changes anything, over 128 calls in 3 sessions.\n": calmly,
+		"Nothing was compared: the sweep has no values.\n": {Version: 1, Key: "k"},
+		"Compared with git:main:policy, none of 4 values of risk.levels.high from 0.6 to 0.75 changes anything, over 128 calls in 3 sessions.\n": calmly,
 	} {
 		if got := string(writeSweep(t, "text", s, impact.Options{})); !strings.HasPrefix(got, want) {
 			t.Errorf("got %s, want %s", got, want)

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// sweepHeadline names the setting and its values, and reports whether anything
-// changes.
+// sweepHeadline says what is compared, the baseline with values of settings, and reports whether anything changes.
 func sweepHeadline(s *simulate.Sweep) string {
 	if len(s.Rows) == 0 {
 		return "Nothing was compared: the sweep has no values."
@@ -21,14 +21,20 @@ func sweepHeadline(s *simulate.Sweep) string {
 			any++
 		}
 	}
-	text := fmt.Sprintf("%s from %s to %s: ", s.Key, value(s.Rows[0].Value), value(s.Rows[len(s.Rows)-1].Value))
-	if s.Rows[0].Name != "" {
-		text = s.Key + ": "
+	baseline := m.Baseline.Name
+	if m.Baseline.Recorded {
+		baseline = "what was recorded"
 	}
+	values := plural(int64(len(s.Rows)), "value", "values") + " of " + s.Key
+	switch {
+	case strings.Contains(s.Key, ", "):
+		values = plural(int64(len(s.Rows)), "combination", "combinations") + " of " + s.Key
+	case s.Rows[0].Name == "":
+		values += fmt.Sprintf(" from %s to %s", value(s.Rows[0].Value), value(s.Rows[len(s.Rows)-1].Value))
+	}
+	text := fmt.Sprintf("Compared with %s, %d of %s %s something", baseline, any, values, ifOne(any, "changes", "change"))
 	if any == 0 {
-		text += fmt.Sprintf("none of %s changes anything", plural(int64(len(s.Rows)), "value", "values"))
-	} else {
-		text += fmt.Sprintf("%d of %s %s something", any, plural(int64(len(s.Rows)), "value", "values"), ifOne(any, "changes", "change"))
+		text = fmt.Sprintf("Compared with %s, none of %s changes anything", baseline, values)
 	}
 	text += fmt.Sprintf(", over %s in %s.", both(m.Calls.Total, m.Events.Total), plural(m.Sessions.Total, "session", "sessions"))
 	if words := unclear(m); words != "" {

@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
@@ -14,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/configcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/rego"
 	"github.com/spf13/cobra"
 )
@@ -92,6 +95,10 @@ type exception struct {
 	Rule  string `json:"rule,omitempty"` // empty: which rule is computed
 	Holds bool   `json:"holds"`          // the rule lets this layer make exceptions
 	Text  string `json:"text"`
+	Place string `json:"place,omitempty"` // its file and line, if it is written out
+	Owner string `json:"owner,omitempty"`
+	Ends  string `json:"expires_at,omitempty"`
+	Ended bool   `json:"ended,omitempty"` // so it no longer holds
 }
 
 func effective(ctx context.Context, a *cli.App, args []string) (*effectiveDocument, error) {
@@ -112,7 +119,7 @@ func effective(ctx context.Context, a *cli.App, args []string) (*effectiveDocume
 		return doc, err
 	}
 	doc.Rules = unenforced(e)
-	doc.Exceptions, err = exceptionsOf(e)
+	doc.Exceptions, err = exceptionsOf(e, active.PlacesOf(ref), time.Now().UnixMilli())
 	return doc, err
 }
 
@@ -227,18 +234,35 @@ func softenedBy(e *bundles.Effective, r catalogue.Entry, own string) string {
 
 // exceptionsOf lists the exceptions in the Rego of layers. Whether one applies depends
 // on the call.
-func exceptionsOf(e *bundles.Effective) ([]exception, error) {
+func exceptionsOf(e *bundles.Effective, at func(layer, place string) string, now int64) ([]exception, error) {
 	var list []exception
+	written := rego.Exceptions(e.Modules())
 	for _, l := range e.Layers[1:] {
 		texts, err := rego.Definitions(l.Modules, "data.policies."+l.Layer+".exceptions")
 		if err != nil {
 			return nil, fmt.Errorf("the Rego of the %s layer: %w", l.Layer, err)
 		}
 		for _, text := range texts {
-			list = append(list, exceptionsIn(e, l.Layer, text)...)
+			for _, x := range exceptionsIn(e, l.Layer, text) {
+				i := slices.IndexFunc(written, func(w rego.Exception) bool {
+					return w.Layer == x.Layer && w.Rule == x.Rule && hasAll(text, w.Rule, w.Reason, w.Owner, w.ExpiresAt)
+				})
+				if i >= 0 {
+					_, file, _ := strings.Cut(written[i].File, "/")
+					x.Place, x.Owner, x.Ends = at(l.Layer, fmt.Sprintf("%s:%d", file, written[i].Line)), written[i].Owner, written[i].ExpiresAt
+					end, err := engine.Moment(x.Ends)
+					x.Ended = x.Ends != "" && (err != nil || end <= now) // as the built-in policy reads it
+				}
+				list = append(list, x)
+			}
 		}
 	}
 	return list, nil
+}
+
+// hasAll reports whether a text has all the strings, in quotes.
+func hasAll(text string, quoted ...string) bool {
+	return !slices.ContainsFunc(quoted, func(s string) bool { return !strings.Contains(text, strconv.Quote(s)) && s != "" })
 }
 
 // exceptionsIn lists the rules that a definition of exceptions names.
@@ -246,7 +270,7 @@ func exceptionsIn(e *bundles.Effective, layer, text string) []exception {
 	var list []exception
 	for _, r := range e.Rules() {
 		if strings.Contains(text, `"`+r.ID+`"`) {
-			list = append(list, exception{layer, r.ID, slices.Contains(r.Overridable, layer), text})
+			list = append(list, exception{Layer: layer, Rule: r.ID, Holds: slices.Contains(r.Overridable, layer), Text: text})
 		}
 	}
 	if list == nil {

@@ -104,8 +104,13 @@ func (d *effectiveDocument) exceptions(w io.Writer, p term.Paint) {
 			rule, note = "(computed)", " if the rule allows the layer to make them"
 		case !x.Holds:
 			note = " without effect: the rule does not allow exceptions by this layer"
+		case x.Ended:
+			note = " ended on " + x.Ends + ", no longer holds"
 		}
-		fmt.Fprintf(w, "  %s %s%s\n", term.Pad(x.Layer, 12), rule, p.Colour("33", note))
+		fmt.Fprintf(w, "  %s %s%s%s\n", term.Pad(x.Layer, 12), rule, p.Colour("33", note), p.Faint(term.After("  ", x.Place)))
+		if x.Owner != "" {
+			fmt.Fprintf(w, "    owner: %s\n", term.OneLine(x.Owner, 100))
+		}
 		for line := range strings.Lines(x.Text) {
 			fmt.Fprintln(w, p.Faint(strings.TrimRight("    "+term.OneLine(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "  "), 300), " ")))
 		}

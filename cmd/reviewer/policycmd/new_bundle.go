@@ -44,7 +44,8 @@ func policyNewBundleCommand(a *cli.App) *cobra.Command {
 type wantedBundle struct{ name, layer, template string }
 
 func (w *wantedBundle) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&w.name, "name", "", "name of the bundle, and prefix of its rules' ids (default: the folder's name)")
+	cmd.Flags().StringVar(&w.name, "name", "",
+		"name of the bundle, such as acme/shop, and after its last / the prefix of its rules' ids (default: the folder's name)")
 	cmd.Flags().StringVar(&w.layer, "layer", bundles.Organisation, "one of "+strings.Join(bundles.Layers(), ", "))
 	cmd.Flags().StringVar(&w.template, "template", "", "start from a template: "+strings.Join(templateNames(), ", "))
 	_ = cmd.RegisterFlagCompletionFunc("template", cobra.FixedCompletions(templateNames(), cobra.ShellCompDirectiveNoFileComp))
@@ -92,18 +93,19 @@ func newBundle(ctx context.Context, a *cli.App, out *term.Output, dir string, wa
 	if err := empty(dir); err != nil {
 		return err
 	}
-	named := name
 	if name == "" {
 		name = nameOfFolder(dir)
 	}
-	if !bundleName().MatchString(name) {
-		if named == "" {
+	prefix := strings.ReplaceAll(name[strings.LastIndex(name, "/")+1:], ".", "_")
+	if !bundles.IsReleaseName(name) || !bundleName().MatchString(prefix) {
+		if want.name == "" {
 			return fmt.Errorf("the folder's name is not valid for a bundle; give one with --name, such as shop")
 		}
-		return cli.Usage("--name %q: expected a lower-case word such as shop", name)
+		return cli.Usage("--name %q: expected lower-case letters and digits, with . _ - / between them, and a letter first and after "+
+			"the last /, such as shop or acme/shop", name)
 	}
 	u := &policyFolder{dir: dir, layer: layer, texts: map[string][]byte{}, schemas: layer != bundles.Base}
-	list, err := bundleFiles(skeleton.Bundle{Name: name, Layer: layer, Dir: filepath.ToSlash(dir)}, want.template)
+	list, err := bundleFiles(skeleton.Bundle{Name: prefix, Full: name, Layer: layer, Dir: filepath.ToSlash(dir)}, want.template)
 	if err == nil {
 		err = u.add(list)
 	}
@@ -127,7 +129,7 @@ func bundleFiles(b skeleton.Bundle, template string) ([]skeleton.File, error) {
 		}
 		text, err := fs.ReadFile(bundles.DefaultFS(), name)
 		if name == ".manifest" {
-			text = []byte(strings.Replace(string(text), "reviewer-default", b.Name, 1))
+			text = []byte(strings.Replace(string(text), "reviewer-default", b.Release(), 1))
 		}
 		list = append(list, skeleton.File{Name: name, Text: string(text)})
 		return err
@@ -150,6 +152,7 @@ func empty(dir string) error {
 	return nil
 }
 
+// bundleName is the form of the prefix of a bundle's rules.
 var bundleName = engine.Regexp(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
 
 // nameOfFolder derives a bundle's name from that of its folder.

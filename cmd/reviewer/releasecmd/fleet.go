@@ -1,9 +1,11 @@
 package releasecmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +56,7 @@ func policyFleetCommand(a *cli.App) *cobra.Command {
 			}
 			switch {
 			case s.Failed() > 0:
-				return cli.Findings("%d of %s fail or are silent", s.Failed(), term.Counted(len(s.Machines), "machine", "machines"))
+				return cli.Findings("%s silent or failing, of %d", term.Counted(s.Failed(), "machine is", "machines are"), len(s.Machines))
 			case len(bad) > 0:
 				return fmt.Errorf("%s: %s not a report; remove or fix it", args[0], term.Counted(len(bad), "place is", "places are"))
 			case len(s.Machines) == 0:
@@ -77,10 +79,7 @@ func showFleet(a *cli.App, w io.Writer, out *term.Output, s *fleet.Summary) {
 	}
 	var rows [][]string
 	for _, m := range s.Machines {
-		name := term.OneLine(m.ID[:min(len(m.ID), 8)], 8)
-		if m.Host != "" {
-			name = term.OneLine(m.Host, 40) + " (" + name + ")"
-		}
+		name := machineName(&m)
 		what, since := "no release", ""
 		var list []string
 		for _, r := range m.Releases {
@@ -109,6 +108,7 @@ func showFleet(a *cli.App, w io.Writer, out *term.Output, s *fleet.Summary) {
 		}
 		fmt.Fprintln(w, strings.Join(row, "  "))
 	}
+	showFindings(w, s)
 	var counts []string
 	for _, state := range (fleet.Summary{}).Vocabulary("state") {
 		if n := s.Counts[state]; n > 0 {
@@ -116,4 +116,46 @@ func showFleet(a *cli.App, w io.Writer, out *term.Output, s *fleet.Summary) {
 		}
 	}
 	fmt.Fprintf(w, "\n%s at %s: %s\n", term.Counted(len(s.Machines), "machine", "machines"), s.At, strings.Join(counts, ", "))
+}
+
+func machineName(m *fleet.Machine) string {
+	name := term.OneLine(m.ID[:min(len(m.ID), 8)], 8)
+	if m.Host != "" {
+		name = term.OneLine(m.Host, 40) + " (" + name + ")"
+	}
+	return name
+}
+
+// showFindings prints which release each code is about, and what is active there.
+func showFindings(w io.Writer, s *fleet.Summary) {
+	any := false
+	for _, m := range s.Machines {
+		for _, f := range m.Findings {
+			if !any {
+				fmt.Fprintln(w)
+			}
+			any = true
+			fmt.Fprintf(w, "%s, %s layer: %s\n", machineName(&m), term.OneLine(f.Layer, 20), term.OneLine(findingText(&m, &f), 300))
+		}
+	}
+	if any {
+		fmt.Fprintln(w, "On such a machine, `reviewer policy status` describes what to do.")
+	}
+}
+
+func findingText(m *fleet.Machine, f *fleet.Finding) string {
+	which := cmp.Or(f.Release, "a release") + term.After(", channel ", f.Channel) + " (SHA-256 " + f.Archive + ")"
+	switch {
+	case f.What == fleet.HeldBundle:
+		return which + " was rolled back and is held back"
+	case f.What == fleet.PulledBundle && f.Archive == "":
+		return "the last pull failed: " + f.Code
+	case f.What == fleet.PulledBundle:
+		return "the last pull did not accept " + which + ": " + f.Code
+	case f.Archive == "":
+		return "no bundle is active: " + f.Code
+	case slices.Contains(m.Why, fleet.NoPolicy):
+		return which + " cannot be used, and every call is denied: " + f.Code
+	}
+	return which + " is still active: " + f.Code
 }

@@ -2,6 +2,7 @@ package releasecmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -140,6 +141,8 @@ func pull(ctx context.Context, a *cli.App, in *pulling, place string) (*pullDocu
 	if options.Have, err = in.have(from); err != nil {
 		return nil, err
 	}
+	wanted := cmp.Or(c.now.Channel, from.Tag()) // which is usually named after the channel
+	options.First = func(envelope []byte) bool { return channelOf(envelope) == wanted }
 	limited, cancel := context.WithTimeout(ctx, in.timeout)
 	defer cancel()
 	p, err := ship.Pull(limited, from, options, c.mayFetch)
@@ -147,14 +150,14 @@ func pull(ctx context.Context, a *cli.App, in *pulling, place string) (*pullDocu
 		return nil, err
 	}
 	if c.verdict.Refused() {
-		return &pullDocument{Place: place, Verdict: c.verdict}, refused(c.verdict)
+		return &pullDocument{Place: place, Verdict: c.verdict}, in.refused(c.verdict)
 	}
 	if err != nil {
 		return nil, err
 	}
 	doc := &pullDocument{Place: p.Place, Unchanged: p.Unchanged, Verdict: c.check(p)}
 	if doc.Verdict.Refused() {
-		return doc, refused(doc.Verdict)
+		return doc, in.refused(doc.Verdict)
 	}
 	if err := in.write(doc, place, p); err != nil {
 		return nil, err
@@ -166,14 +169,33 @@ func pull(ctx context.Context, a *cli.App, in *pulling, place string) (*pullDocu
 	return doc, err
 }
 
-func refused(v trust.Verdict) error { return cli.Findings("refused [%s] %s", v.Code, v.Reason) }
+// channelOf is the channel that an envelope is for, whoever signed it; empty: unknown.
+func channelOf(envelope []byte) string {
+	e, err := signing.DecodeEnvelope(envelope)
+	if err != nil {
+		return ""
+	}
+	_, release, err := signing.Open[signing.Release](e)
+	if err != nil {
+		return ""
+	}
+	return release.Channel
+}
+
+func (in *pulling) refused(v trust.Verdict) error {
+	text := fmt.Sprintf("refused [%s] %s", v.Code, v.Reason)
+	if in.activate {
+		text += "; nothing was activated, and `reviewer policy status` shows what is active"
+	}
+	return cli.Findings("%s", text)
+}
 
 // importCheck checks releases from elsewhere.
 type importCheck struct {
 	trust   *trust.Trust    // nil: there is no trust file
 	file    string          // the trust file
 	now     trust.Candidate // the context of a check
-	verdict trust.Verdict   // of the last offer
+	verdict trust.Verdict   // of the offer that was accepted, else of the first
 }
 
 func customsFor(a *cli.App, channel string) (*importCheck, error) {
@@ -192,9 +214,12 @@ func customsFor(a *cli.App, channel string) (*importCheck, error) {
 func (c *importCheck) mayFetch(o ship.Offer) error {
 	in := c.now
 	in.File, in.Envelope = o.Name, o.Envelope
-	c.verdict = c.trust.Offered(in, o.SHA256)
-	c.verdict.TrustFile = c.file
-	return c.verdict.Err()
+	v := c.trust.Offered(in, o.SHA256)
+	v.TrustFile = c.file
+	if c.verdict.Code == "" || !v.Refused() {
+		c.verdict = v
+	}
+	return v.Err()
 }
 
 // check checks everything that was fetched, except whether it compiles.

@@ -130,6 +130,9 @@ func (r *machineReport) pulled(in *pulling, doc *pullDocument, failed error) {
 		b.Name = layer
 	}
 	b.Requested = r.Sent
+	if failed != nil && doc != nil {
+		b.Refused = doc.Verdict.SHA256
+	}
 	switch refusal := (*trust.Refusal)(nil); {
 	case failed == nil:
 		b.Successful = r.Sent

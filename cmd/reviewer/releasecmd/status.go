@@ -143,7 +143,7 @@ func StatusOf(ctx context.Context, store *audit.Store, now int64) *StatusDocumen
 		doc.layer(holds, believed, layer, now)
 	}
 	for i := range doc.Layers {
-		doc.Layers[i].held(state.History)
+		doc.Layers[i].held(state.History, believed)
 	}
 	doc.wrong(agreesWithLedger(store, holds.Active))
 	doc.Problems = append(doc.Problems, holds.Disbelieved()...)
@@ -195,10 +195,13 @@ func (d *StatusDocument) emptied(holds *active.Layers, l LayerStatus) {
 }
 
 // held lists what was rolled back, each bundle once.
-func (l *LayerStatus) held(history []releases.Activation) {
+func (l *LayerStatus) held(history []releases.Activation, believed active.Trust) {
 	for _, r := range active.HeldBack(history, l.Layer) {
-		text := fmt.Sprintf("%s was rolled back by %s, and stays away until a newer release is active (or a person at a terminal adds --resume)",
-			r.From, r.Why())
+		but := "(or a person at a terminal adds --resume)"
+		if !believed.None() && slices.Contains(believed.Revoked, r.From.Archive) {
+			but = "(the trust file revokes it, so --resume does not help)"
+		}
+		text := fmt.Sprintf("%s was rolled back by %s, and stays away until a newer release is active %s", r.From, r.Why(), but)
 		if text = cli.Masked(text); !slices.Contains(l.Held, text) && r.From.Archive != "" {
 			l.Held, l.heldArchives = append(l.Held, text), append(l.heldArchives, r.From.Archive)
 		}
@@ -238,6 +241,9 @@ func (l *LayerStatus) verify(holds *active.Layers, believed active.Trust, now in
 	}
 	v := believed.Check(trust.Candidate{File: l.Activation.Release.String(), Archive: raw, Envelope: envelope, Now: now})
 	l.Stale = v.Code == trust.Expired
+	if v.Code == trust.Revoked {
+		v.Reason += ": `reviewer policy pull PLACE --activate`; until then this one stays active"
+	}
 	return v.Err()
 }
 

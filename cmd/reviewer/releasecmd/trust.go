@@ -117,12 +117,8 @@ func untilText(expires string, now int64) string {
 }
 
 func showTrusted(w io.Writer, t active.Trust) {
-	rows := [][]string{{"KEY", "TYPE", "ID", "ROLES"}}
-	for _, name := range slices.Sorted(maps.Keys(t.Keys)) {
-		rows = append(rows, []string{name, t.Keys[name].Type, t.KeyID(name)[:16], strings.Join(rolesOf(t.Document, name), ", ")})
-	}
-	writeRows(w, rows)
-	rows = [][]string{{"ROLE", "REQUIRED", "KEYS"}}
+	showKeys(w, t.Trust, 16)
+	rows := [][]string{{"ROLE", "REQUIRED", "KEYS"}}
 	for _, name := range slices.Sorted(maps.Keys(t.Roles)) {
 		r := t.Roles[name]
 		rows = append(rows, []string{name, fmt.Sprintf("%d of %d", r.Threshold, len(r.Keys)), strings.Join(r.Keys, ", ")})
@@ -138,6 +134,42 @@ func showTrusted(w io.Writer, t active.Trust) {
 		rows = append(rows, []string{name, strings.Join(c.Names, ", "), c.Role, c.MaxAge, further})
 	}
 	writeRows(w, rows)
+}
+
+// showKeys prints the keys of a trust file, with so much of their ids.
+func showKeys(w io.Writer, t *trust.Trust, digits int) {
+	rows := [][]string{{"KEY", "TYPE", "ID", "ROLES", "COMMENT"}}
+	columns := 4
+	for _, k := range keysOf(t) {
+		rows = append(rows, []string{k.Key, k.Type, k.ID[:min(digits, len(k.ID))], strings.Join(k.Roles, ", "), k.Comment})
+		if k.Comment != "" {
+			columns = 5
+		}
+	}
+	for i := range rows {
+		rows[i] = rows[i][:columns]
+	}
+	writeRows(w, rows)
+}
+
+// trustedKey is a key of a trust file.
+type trustedKey struct {
+	Key     string   `json:"key"` // its name in the file
+	Type    string   `json:"type"`
+	ID      string   `json:"id"` // SHA-256 of the key
+	Roles   []string `json:"roles"`
+	Comment string   `json:"comment,omitempty"` // of an OpenSSH key
+}
+
+func keysOf(t *trust.Trust) (list []trustedKey) {
+	for _, name := range slices.Sorted(maps.Keys(t.Keys)) {
+		k := trustedKey{name, t.Keys[name].Type, t.KeyID(name), rolesOf(t.Document, name), ""}
+		if words := strings.SplitN(strings.TrimSpace(t.Keys[name].Public), " ", 3); len(words) == 3 && !strings.HasPrefix(words[0], "-----") {
+			k.Comment = words[2]
+		}
+		list = append(list, k)
+	}
+	return list
 }
 
 func rolesOf(d trust.Document, key string) []string {

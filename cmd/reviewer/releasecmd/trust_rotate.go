@@ -88,9 +88,10 @@ type signedTrust struct {
 
 // rotatedTrust is the trust file that was activated.
 type rotatedTrust struct {
-	File    string `json:"file"`
-	Version int64  `json:"version"`
-	SHA256  string `json:"sha256"`
+	File    string       `json:"file"`
+	Version int64        `json:"version"`
+	SHA256  string       `json:"sha256"`
+	Keys    []trustedKey `json:"keys"` // that it trusts
 }
 
 // envelopeOf returns the envelope next to a trust file, if it is of that file;
@@ -198,8 +199,11 @@ func rotateTrust(ctx context.Context, a *cli.App, out *term.Output, path string,
 			return err
 		}
 	}
-	d := rotatedTrust{believed.Path, next.Version, next.SHA256}
-	return out.Result(a.Stdout, d, func(w io.Writer) { fmt.Fprintf(w, "%s version %d is now active\n", d.File, d.Version) })
+	d := rotatedTrust{believed.Path, next.Version, next.SHA256, keysOf(next)}
+	return out.Result(a.Stdout, d, func(w io.Writer) {
+		fmt.Fprintf(w, "%s version %d is now active. It trusts:\n\n", d.File, d.Version)
+		showKeys(w, next, 64)
+	})
 }
 
 // recordTrust records the activation in the ledger; without the record, restoring an

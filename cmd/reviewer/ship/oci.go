@@ -2,6 +2,7 @@ package ship
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -194,7 +195,7 @@ func pullOCI(ctx context.Context, from contentStore, ref Ref, o Options, accept 
 	}
 	p := Parcel{Name: ref.nameOf(layer), Label: labelOf(manifest.Annotations), Place: ref.fixed(desc)}
 	if p.Envelope, err = envelopeFor(ctx, from, desc, Offer{Place: p.Place, Name: p.Name, SHA256: layer.Digest.Encoded()},
-		accept); err != nil {
+		o.First, accept); err != nil {
 		return Parcel{}, err
 	}
 	if o.Have != nil && digest.FromBytes(o.Have.Archive) == layer.Digest {
@@ -273,9 +274,34 @@ func firstOf(words ...string) string {
 	return words[max(0, slices.IndexFunc(words, func(w string) bool { return w != "" }))]
 }
 
-// envelopeFor offers a release with each of its envelopes, in the order of their
-// digests, and without one if there is none. It returns the one that was accepted.
-func envelopeFor(ctx context.Context, from contentStore, release ocispec.Descriptor, offer Offer, accept Accept) ([]byte, error) {
+// envelopeFor offers a release with each of its envelopes, those that come first and then in the order of their
+// digests, and without one if there is none. It returns the one that was accepted, or why the first was refused.
+func envelopeFor(ctx context.Context, from contentStore, release ocispec.Descriptor, offer Offer, first func([]byte) bool,
+	accept Accept) ([]byte, error) {
+	envelopes, err := envelopesOf(ctx, from, release)
+	var refused error
+	for _, early := range []bool{true, false} {
+		for _, envelope := range envelopes {
+			if (first != nil && first(envelope)) != early {
+				continue
+			}
+			offer.Envelope = envelope
+			why := accept(offer)
+			if why == nil {
+				return envelope, nil
+			}
+			refused = cmp.Or(refused, why)
+		}
+	}
+	if err = cmp.Or(err, refused); err != nil {
+		return nil, err
+	}
+	return nil, accept(offer)
+}
+
+// envelopesOf fetches the envelopes of a release, in the order of the digests of the artifacts that they are in. The error is
+// about the first that could not be fetched; another may be enough.
+func envelopesOf(ctx context.Context, from contentStore, release ocispec.Descriptor) (envelopes [][]byte, failed error) {
 	found, err := from.Predecessors(ctx, release)
 	if err != nil {
 		return nil, fmt.Errorf("list signatures: %w", err)
@@ -285,28 +311,15 @@ func envelopeFor(ctx context.Context, from contentStore, release ocispec.Descrip
 			len(found), maxReferrers)
 	}
 	slices.SortFunc(found, func(a, b ocispec.Descriptor) int { return strings.Compare(string(a.Digest), string(b.Digest)) })
-	var refused error
 	for _, d := range slices.CompactFunc(found, func(a, b ocispec.Descriptor) bool { return a.Digest == b.Digest }) {
 		envelope, err := fetchEnvelope(ctx, from, release, d)
 		if err != nil {
-			return nil, fmt.Errorf("fetch the signature %s: %w", d.Digest, err)
-		}
-		if envelope == nil {
-			continue
-		}
-		offer.Envelope = envelope
-		err = accept(offer)
-		if err == nil {
-			return envelope, nil
-		}
-		if refused == nil {
-			refused = err
+			failed = cmp.Or(failed, fmt.Errorf("fetch the signature %s: %w", d.Digest, err))
+		} else if envelope != nil {
+			envelopes = append(envelopes, envelope)
 		}
 	}
-	if refused != nil {
-		return nil, refused
-	}
-	return nil, accept(offer)
+	return envelopes, failed
 }
 
 // fetchEnvelope returns the envelope of a referrer; nil if it is of another kind, such

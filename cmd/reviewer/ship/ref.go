@@ -39,6 +39,9 @@ const (
 // String returns the original reference.
 func (r Ref) String() string { return r.text }
 
+// Tag returns the tag, or sha256:… instead, of a registry or layout; empty: none.
+func (r Ref) Tag() string { return r.tag }
+
 // Remote reports whether the place is reached over the network.
 func (r Ref) Remote() bool { return r.kind == registryRef || r.kind == webRef }
 

@@ -63,6 +63,9 @@ type Options struct {
 	PlainHTTP bool // without TLS, which is always used for localhost
 	Force     bool // push: replace an existing release of the same name
 	Have      *Parcel
+	// First reports whether an envelope is offered before the others of a release: a release for two channels has one
+	// for each. Nil: none is.
+	First func(envelope []byte) bool
 }
 
 // Receipt is the result of a push.

@@ -29,13 +29,14 @@ import (
 
 // Profile shows where the time of a policy's decisions goes.
 type Profile struct {
-	Decisions    int64          `json:"decisions"`
-	ConditionsUS float64        `json:"conditions_us"` // of a decision, on average: CEL, without measuring rules
+	Decisions    int64          `json:"decisions"`     // of calls and events
+	Evaluations  int64          `json:"evaluations"`   // more than decisions: what was not recorded is tried in several ways
+	ConditionsUS float64        `json:"conditions_us"` // of an evaluation, on average: CEL, without measuring rules
 	RegoUS       float64        `json:"rego_us"`       // and Rego
 	Rules        []ProfiledRule `json:"rules"`         // the slowest first
 }
 
-// ProfiledRule is the part of a rule in the time of the decisions. Each language was measured rule by rule in a second
+// ProfiledRule is the part of a rule in the time of the evaluations. Each language was measured rule by rule in a second
 // evaluation, which is slower; US divides the time of the first among its rules.
 type ProfiledRule struct {
 	Rule     string  `json:"rule"`     // its id; the name, for Rego that fires for none
@@ -43,7 +44,7 @@ type ProfiledRule struct {
 	File     string  `json:"file,omitempty"`
 	Line     int     `json:"line,omitempty"`
 	Count    int64   `json:"count"` // of CEL: evaluations of the rule; of Rego: of its expressions
-	US       float64 `json:"us"`    // microseconds of a decision, on average, without what it refers to
+	US       float64 `json:"us"`    // microseconds of an evaluation, on average, without what it refers to
 }
 
 // ProfileCommand is `reviewer policy profile`.
@@ -57,7 +58,9 @@ func ProfileCommand(a *cli.App) *cobra.Command {
 		Short: "Show which rules take the time of a policy, over recorded sessions",
 		Long: "Decides recorded sessions again, and measures each rule: the conditions in CEL, and the rules\n" +
 			"of Rego, each without those that it refers to. A SOURCE is as for `policy simulate`; without\n" +
-			"one it is the log of this machine. `reviewer policy bench` measures one event.",
+			"one it is the log of this machine. `reviewer policy bench` measures one event.\n\n" +
+			"A decision that depends on something that was not recorded is evaluated several times. The column EVALUATED counts how\n" +
+			"often a condition in CEL was evaluated, or the expressions of a rule in Rego, which can be more or fewer.",
 		Example: "  reviewer policy profile\n  reviewer policy profile ~/.claude/projects --policy ./policy --top 40",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -107,27 +110,29 @@ func profiled(ctx context.Context, a *cli.App, s *simulation, args []string) (*P
 	switch {
 	case ctx.Err() != nil:
 		return nil, errors.New("interrupted: nothing is shown, since the part that was decided may not be typical")
-	case m.decisions == 0:
+	case m.evaluations == 0:
 		return nil, errors.New("the sources have no decisions to measure")
 	case len(sum.Errors) > 0:
 		return nil, fmt.Errorf("decision %s failed: %s", sum.Errors[0].ID, sum.Errors[0].Error)
 	}
-	return m.profile(), nil
+	p := m.profile()
+	p.Decisions = r.progress.Decisions.Load()
+	return p, nil
 }
 
 // measurement evaluates each input twice: as a hook would, and rule by rule.
 type measurement struct {
-	matcher   engine.Matcher
-	decider   engine.Decider
-	watched   *cel.Host
-	traced    *rego.Host
-	rego      *rego.Profile
-	places    map[string]catalogue.Entry
-	cel       map[string]*ProfiledRule
-	times     map[string]time.Duration
-	matching  time.Duration
-	deciding  time.Duration
-	decisions int64
+	matcher     engine.Matcher
+	decider     engine.Decider
+	watched     *cel.Host
+	traced      *rego.Host
+	rego        *rego.Profile
+	places      map[string]catalogue.Entry
+	cel         map[string]*ProfiledRule
+	times       map[string]time.Duration
+	matching    time.Duration
+	deciding    time.Duration
+	evaluations int64
 }
 
 // newMeasurement compiles a policy that is measured rule by rule.
@@ -188,7 +193,7 @@ func (m *measurement) Decide(ctx context.Context, in *engine.Input, findings []e
 	begun := time.Now()
 	d, err := m.decider.Decide(ctx, in, findings)
 	m.deciding += time.Since(begun)
-	m.decisions++
+	m.evaluations++
 	if err != nil {
 		return d, err
 	}
@@ -198,8 +203,8 @@ func (m *measurement) Decide(ctx context.Context, in *engine.Input, findings []e
 
 // profile divides the time among the rules.
 func (m *measurement) profile() *Profile {
-	each := func(t time.Duration) float64 { return float64(t.Nanoseconds()) / 1000 / float64(m.decisions) }
-	p := &Profile{Decisions: m.decisions, ConditionsUS: each(m.matching), RegoUS: each(m.deciding), Rules: []ProfiledRule{}}
+	each := func(t time.Duration) float64 { return float64(t.Nanoseconds()) / 1000 / float64(m.evaluations) }
+	p := &Profile{Evaluations: m.evaluations, ConditionsUS: each(m.matching), RegoUS: each(m.deciding), Rules: []ProfiledRule{}}
 	var all time.Duration
 	for _, t := range m.times {
 		all += t
@@ -225,8 +230,8 @@ func (m *measurement) profile() *Profile {
 // write writes the profile for people.
 func (p *Profile) write(w io.Writer, top int) {
 	total := p.ConditionsUS + p.RegoUS
-	fmt.Fprintf(w, "%s, %.0f µs each: conditions %.0f µs, Rego %.0f µs\n\n", term.Counted(int(p.Decisions), "decision", "decisions"),
-		total, p.ConditionsUS, p.RegoUS)
+	fmt.Fprintf(w, "%s in %s, %.0f µs each: conditions %.0f µs, Rego %.0f µs\n\n", term.Counted(int(p.Decisions), "decision", "decisions"),
+		term.Counted(int(p.Evaluations), "evaluation", "evaluations"), total, p.ConditionsUS, p.RegoUS)
 	shown := p.Rules
 	if top > 0 && top < len(shown) {
 		shown = shown[:top]

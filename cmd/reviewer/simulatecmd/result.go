@@ -59,6 +59,10 @@ func keepCases(ctx context.Context, a *cli.App, s *simulation, r *comparing) err
 	files, err := saveCases(ctx, a, s.saveCases, r.sums[0], open, r.baseline, r.candidate)
 	if err == nil {
 		fmt.Fprintf(a.Stderr, "reviewer: %s in %s\n", term.Counted(len(files), "case", "cases"), cli.Masked(s.saveCases))
+		if len(files) > 0 && !s.show {
+			fmt.Fprintln(a.Stderr, "reviewer: unlike the report, they contain commands, paths and people's words as they were recorded, "+
+				"except secrets; read them before you share them")
+		}
 	}
 	return err
 }

@@ -126,9 +126,8 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.StringVar(&s.saveCases, "save-cases", "",
 		"write the smallest example of each kind of change into this folder (`DIR`), as cases for `policy test`")
 	f.StringVar(&s.since, "since", "",
-		"count only what happened since this `TIME`: an age such as 90m, 24h or 7d, or a date such as 2026-01-31; "+
-			"earlier events serve as history")
-	f.StringVar(&s.until, "until", "", "count only what happened before this `TIME`, as for --since")
+		"count only what happened since this `TIME`: "+cli.TimeForms+"; earlier events serve as history")
+	f.StringVar(&s.until, "until", "", "count only what happened before this `TIME`, in the same forms as --since")
 	f.StringArrayVar(&s.workspaces, "workspace", nil, "count only sessions in the folder `DIR` or below it; may be repeated")
 	f.StringArrayVar(&s.users, "user", nil,
 		"count only sessions in the home directory of the user `NAME`, such as /home/NAME; may be repeated")
@@ -152,7 +151,7 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	s.out.Flags(cmd, impact.Formats()...)
 }
 
-const showUsage = "in html, github and sarif, show commands and paths of people too"
+const showUsage = "in html, github and sarif, show commands and paths of people too; in text, calls whose example is not shown"
 
 const failOnUsage = "exit with 2 if a budget is exceeded: `FROM->TO>N` (verdicts, or *) or STATE>N; may be repeated"
 
@@ -310,7 +309,7 @@ func (s *simulation) readSelection(now time.Time, getenv func(string) string) (e
 	if s.selection.Since, err = cli.SinceTime(s.since, now); err != nil {
 		return err
 	}
-	if _, span := cli.SpanOf(s.since); s.shard != "" && s.since != "" && span == nil {
+	if _, age := cli.TimeSpan(s.since); s.shard != "" && age {
 		return cli.Usage("--since %s: each shard would start at a different time; give a fixed date or time, such as %s", s.since,
 			time.UnixMilli(s.selection.Since).Format(time.RFC3339))
 	}
@@ -388,7 +387,14 @@ func (s *simulation) begin(a *cli.App) {
 	if baseline == active.RefRecorded {
 		baseline = "what was recorded"
 	}
-	text := fmt.Sprintf("comparing %s with %s, over %s", term.OneLine(s.mask(baseline), 80), term.OneLine(s.mask(s.candidate), 80), where)
+	candidate := term.OneLine(s.mask(s.candidate), 80)
+	switch {
+	case len(s.sweeps) > 1:
+		candidate += fmt.Sprintf(" at %s of %s", term.Counted(len(s.rows), "combination", "combinations"), s.key)
+	case s.key != "":
+		candidate += fmt.Sprintf(" at %s of %s", term.Counted(len(s.rows), "value", "values"), s.key)
+	}
+	text := fmt.Sprintf("comparing %s with %s, over %s", term.OneLine(s.mask(baseline), 80), candidate, where)
 	for _, o := range s.out.List {
 		if o.Format == "text" && o.File == "" {
 			page := term.Page{Buffer: &bytes.Buffer{}, Width: a.Columns(&o)}

@@ -1,6 +1,7 @@
 package skeleton
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"regexp"
@@ -84,10 +85,14 @@ func (p Pattern) Files() ([]File, error) {
 
 // Bundle describes the bundle to write, for a layer above the base.
 type Bundle struct {
-	Name  string // of the bundle, and the beginning of the ids of its rules
+	Name  string // the beginning of the ids of its rules
+	Full  string // the name in its manifest, such as acme/shop; empty: Name
 	Layer string
 	Dir   string // relative to the top of the repository
 }
+
+// Release returns the name in the manifest.
+func (b Bundle) Release() string { return cmp.Or(b.Full, b.Name) }
 
 // Files returns all files of the bundle: its manifest, settings, two rules, one in CEL and one in
 // Rego, their cases and tests, and a README.
