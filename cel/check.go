@@ -89,6 +89,7 @@ func (i *linter) inspect(checked *cel.Ast) []*Error {
 		i.constants()
 	}
 	if i.part == "when" {
+		i.elements()
 		i.lifted(i.match)
 	}
 	return i.found

@@ -205,3 +205,34 @@ func (i *linter) list(e ast.Expr) {
 	}
 	i.wrong(e, "cel.list", problem, engine.MaxNames).Warning = true
 }
+
+// elements warns about two conditions on commands of a call where one is meant: exists(c, c.name == "git") and
+// exists(c, c.sub("push")).
+func (i *linter) elements() {
+	var named, other ast.Expr
+	for _, part := range conjuncts(i.ast.Expr()) {
+		list := existsOver(part)
+		if list == nil || partsOf(list) != "commands" {
+			continue
+		}
+		step, item := part.AsComprehension().LoopStep(), part.AsComprehension().IterVar()
+		names, options := false, false
+		visit(step, func(e ast.Expr) {
+			field := ""
+			if e.Kind() == ast.SelectKind && i.written(e.AsSelect().Operand()) == item {
+				field = e.AsSelect().FieldName()
+			}
+			names = names || field == "name"
+			options = options || slices.Contains([]string{"flags", "operands", "sub"}, field) || isCall(e, "has") || isCall(e, "sub")
+		})
+		if names {
+			named = part
+		} else if options {
+			other = part
+		}
+	}
+	if named != nil && other != nil {
+		i.wrong(other, "cel.elements", "this is about any command of the call, and not the one whose name is asked for: put both into one exists(…)").
+			Warning = true
+	}
+}
