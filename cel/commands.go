@@ -124,7 +124,7 @@ func (i *linter) ofPolicy(e ast.Expr) bool {
 		return e.Kind() == ast.ListKind
 	}
 	list, looped := i.loops[e.AsIdent()]
-	return e.AsIdent() == "data" || looped && (list == nil || i.ofPolicy(list))
+	return e.AsIdent() == "data" || strings.HasPrefix(e.AsIdent(), "data.") || looped && (list == nil || i.ofPolicy(list))
 }
 
 // spelling warns about a condition that compares the words of flags with an option: it may be written
@@ -232,7 +232,7 @@ func (i *linter) elements() {
 		}
 	}
 	if named != nil && other != nil {
-		i.wrong(other, "cel.elements", "this is about any command of the call, and not the one whose name is asked for: put both into one exists(…)").
-			Warning = true
+		i.wrong(other, "cel.elements", "this is about any command of the call, and not the one whose name is asked for: "+
+			"put both into one exists(…)").Warning = true
 	}
 }

@@ -31,7 +31,7 @@ func (p *policy) access() {
 			restricts := func(r bundles.AccessRule) bool { return r.Effect != bundles.EffectAllow }
 			if a.Default == bundles.EffectAllow && len(a.Rules) > 0 && !slices.ContainsFunc(a.Rules, restricts) {
 				p.warn(l.Layer, a.Rules[0].Spot, "effect", "rule.allow", "the access list %s only allows, by its rules and by default, "+
-					"so it has no effect: the strictest of all lists and rules counts; write default: deny, or remove the list", a.ID)
+					"so it has no effect: the strictest of all lists and rules counts; write default: deny, or require_approval", a.ID)
 			}
 			for _, r := range a.Rules {
 				p.writtenCommands(l.Layer, r)
