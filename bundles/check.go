@@ -86,9 +86,11 @@ func has[T any](err error) bool {
 
 // Vocabulary returns the words of the policy.
 func (e *Effective) Vocabulary() engine.Vocabulary {
-	var v engine.Vocabulary
+	v := engine.Vocabulary{Lengths: map[string]int{}}
 	for _, w := range e.View.Windows {
-		v.Windows = append(v.Windows, w.Name)
+		if v.Windows = append(v.Windows, w.Name); w.Last > 0 {
+			v.Lengths[w.Name] = w.Last
+		}
 	}
 	for _, r := range e.Rules() {
 		if r.Conditional() {
@@ -377,6 +379,10 @@ func otherForm(form, text string) string {
 	case form == "host" && found != nil:
 		return fmt.Sprintf("%q is not the name of a host, which this is compared with, so it never applies; write %s", text,
 			cmp.Or(found[1], found[2], "the name of the host"))
+	case engine.ControlIn(text) != "":
+		return fmt.Sprintf(engine.ControlMessage, engine.ControlIn(text), "the text in single quotes")
+	case form == "path" && strings.HasPrefix(text, "^"):
+		return fmt.Sprintf("%q is a regular expression, and this takes paths such as packages/*/src and **/*.md", text)
 	case form == "word" && strings.ContainsAny(text, " \t\n"):
 		return fmt.Sprintf("%q is more than one word, and this is compared with single words, so it never applies; write %s", text,
 			strings.Join(strings.Fields(text), ", "))
@@ -425,8 +431,7 @@ func (b *Bundle) CheckManifest() []*engine.Problem {
 	}
 	if given.Rego != nil && *given.Rego != 1 {
 		at := b.manifestSpot("rego_version").in(b.Layer)
-		list = append(list, problem(at, "manifest.field", "%s",
-			fmt.Sprintf("rego_version is %d; expected 1, the version that reviewer reads", *given.Rego)))
+		list = append(list, problem(at, "manifest.field", "rego_version is %d; expected 1, the version that reviewer reads", *given.Rego))
 	}
 	if released := d.Version != nil || d.Sequence != nil || d.Created != nil; released && d.Name == nil && len(list) == 0 {
 		list = append(list, warning(b.manifestSpot("metadata").in(b.Layer), "manifest.field",

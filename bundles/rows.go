@@ -309,7 +309,9 @@ func (p *rowParser) number(n *yaml.Node, name string) {
 }
 
 func (p *rowParser) word(n *yaml.Node, name string, known []string) {
-	if strings.TrimSpace(n.Value) == "" {
+	if strings.TrimSpace(n.Value) == "" && n.Tag[:min(2, len(n.Tag))] != "!!" && n.Tag != "" {
+		p.wrongAs("row.type", n, "%s: %s is a tag of YAML, since it begins with a !; write it in quotes", name, n.Tag)
+	} else if strings.TrimSpace(n.Value) == "" {
 		p.wrongAs("row.type", n, "%s is empty; give it a value or remove it", name)
 	} else if known != nil && !slices.Contains(known, n.Value) {
 		p.wrongAs("row.word", n, "%s: unknown word %s", name, engine.Suggest(n.Value, known))
@@ -327,7 +329,10 @@ func (p *rowParser) idForm(n *yaml.Node, id string) {
 // patterns reports a * that is not at the end, where it would be literal.
 func (p *rowParser) patterns(n *yaml.Node, name string, patterns []string) {
 	for _, w := range patterns {
-		if strings.Contains(strings.TrimSuffix(w, "*"), "*") {
+		if tool, rest, other := strings.Cut(w, "("); strings.Contains(strings.TrimSuffix(w, "*"), "*") && other {
+			p.wrongAs("row.word", n, "%s: %q is not how tools are written here: write %s, and in an access list commands: [%q]", name, w, tool,
+				strings.TrimSuffix(rest, ")"))
+		} else if strings.Contains(strings.TrimSuffix(w, "*"), "*") {
 			p.wrongAs("row.word", n, "%s: %q: a * can only be at the end", name, w)
 		}
 	}

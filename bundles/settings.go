@@ -30,7 +30,7 @@ type SchemaNode struct {
 	Enum        []any                  `json:"enum"`
 	Within      string                 `json:"x-within"`
 	Names       []string               `json:"x-names"` // vocabularies and words: of a list's items, or of a map's keys
-	Form        string                 `json:"x-form"`  // what an item of a list is: host or word
+	Form        string                 `json:"x-form"`  // what an item of a list is: host, word or path
 	Unavailable string                 `json:"x-unavailable"`
 	NoValues    map[string]string      `json:"x-unavailable-values"`
 	Means       *string                `json:"x-means"`  // another spelling of the setting at this path; empty: of the top level (conform.Respell)
@@ -271,7 +271,7 @@ func (s *SchemaNode) keys() []string {
 func (s *SchemaNode) instead(p conform.Problem, doc any) string {
 	node, v := s.follow(p.At, doc)
 	if node == nil || p.Keyword != "enum" {
-		return ""
+		return map[bool]string{true: "; write a path in the workspace, such as packages/*/src or **/*.md"}[node != nil && node.Form == "path"]
 	}
 	allowed := node.Enum
 	if above, _ := s.follow(p.At[:max(0, len(p.At)-1)], doc); allowed == nil && above != nil { // it is about the key

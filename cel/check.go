@@ -30,10 +30,10 @@ func (h *Host) Inspect(words engine.Vocabulary) []*Error {
 		if len(wrong) > 0 {
 			continue
 		}
-		i := linter{expression: e, language: language, keys: keys, subcommand: words.Subcommand, misspelt: words.Misspelt}
+		i := linter{expression: e, language: language, keys: keys, lengths: words.Lengths, subcommand: words.Subcommand, misspelt: words.Misspelt}
 		problems = append(problems, i.inspect(p.checked)...)
 	}
-	return problems
+	return append(problems, h.thresholds(language, words.Lengths)...)
 }
 
 // keysOf lists the maps of an input whose keys are known, by type and field.
@@ -50,8 +50,9 @@ func keysOf(words engine.Vocabulary) map[string][]string {
 type linter struct {
 	*expression
 	*language
-	keys map[string][]string
-	ast  *ast.AST
+	keys    map[string][]string
+	lengths map[string]int // of windows
+	ast     *ast.AST
 
 	subcommand func(program, word string) bool // nil: programs are not known
 	misspelt   func(program string) string     // the known program that was probably meant; nil: programs are not known
@@ -73,6 +74,12 @@ func (i *linter) inspect(checked *cel.Ast) []*Error {
 		visit(i.ast.Expr(), i.swapped)
 		visit(i.ast.Expr(), i.list)
 	}
+	visit(i.ast.Expr(), i.control)
+	visit(i.ast.Expr(), i.ranged)
+	visit(i.ast.Expr(), i.matched)
+	if i.part == "confidence" {
+		i.confidence(checked)
+	}
 	before := len(i.found)
 	visit(i.ast.Expr(), i.chain)
 	if len(i.found) == before && i.part == "when" {
@@ -82,6 +89,7 @@ func (i *linter) inspect(checked *cel.Ast) []*Error {
 		i.constants()
 	}
 	if i.part == "when" {
+		i.elements()
 		i.lifted(i.match)
 	}
 	return i.found

@@ -3,6 +3,7 @@ package cel
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cel.dev/cel-go/common/ast"
@@ -88,17 +89,42 @@ func (i *linter) saidAt(e ast.Expr) bool {
 	return slices.ContainsFunc(i.found, func(f *Error) bool { return fmt.Sprint(f.Line, f.Column) == place })
 }
 
-// swapped warns about a text of the policy that is asked whether it begins or ends with something of the call.
+// order are the functions whose arguments are easily swapped: a text of the call, and a text or a pattern of the policy.
+var order = map[string]string{
+	"startsWith": "%[1]s.startsWith(x) asks whether the text begins with x; write x.startsWith(%[1]s)",
+	"endsWith":   "%[1]s.endsWith(x) asks whether the text ends with x; write x.endsWith(%[1]s)",
+	"matches":    "%[1]s.matches(x) takes x as the pattern; write x.matches(%[1]s)",
+	"glob":       "glob(%[1]s, x) takes x as the pattern; write glob(x, %[1]s)",
+	"domain":     "domain(%[1]s, x) asks whether the text is below x; write domain(x, %[1]s)",
+}
+
+// swapped warns about a text of the policy in the place of one of the call, and the other way round.
 func (i *linter) swapped(e ast.Expr) {
-	for _, name := range []string{"startsWith", "endsWith"} {
-		if !isCall(e, name) || !e.AsCall().IsMemberFunction() {
-			continue
-		}
-		text, of := literal(e.AsCall().Target())
-		if _, constant := literal(e.AsCall().Args()[0]); of && !constant {
-			i.wrong(e, "cel.swapped", "%q.%s(x) asks whether the text begins or ends with x; write x.%s(%q)", text, name, name, text).Warning = true
-		}
+	if e.Kind() != ast.CallKind || order[e.AsCall().FunctionName()] == "" {
+		return
 	}
+	args := e.AsCall().Args()
+	if e.AsCall().IsMemberFunction() {
+		args = append([]ast.Expr{e.AsCall().Target()}, args...)
+	}
+	text, constant := literal(args[0])
+	if _, both := literal(args[1]); constant && !both && !i.ofPolicy(args[1]) {
+		i.wrong(e, "cel.swapped", order[e.AsCall().FunctionName()], strconv.Quote(text)).Warning = true
+	}
+}
+
+// ofPolicy reports whether a value is a setting, or an item of one.
+func (i *linter) ofPolicy(e ast.Expr) bool {
+	switch {
+	case e.Kind() == ast.SelectKind:
+		return i.ofPolicy(e.AsSelect().Operand())
+	case isCall(e, operators.Index):
+		return i.ofPolicy(e.AsCall().Args()[0])
+	case e.Kind() != ast.IdentKind:
+		return e.Kind() == ast.ListKind
+	}
+	list, looped := i.loops[e.AsIdent()]
+	return e.AsIdent() == "data" || strings.HasPrefix(e.AsIdent(), "data.") || looped && (list == nil || i.ofPolicy(list))
 }
 
 // spelling warns about a condition that compares the words of flags with an option: it may be written
@@ -109,6 +135,23 @@ func (i *linter) spelling(e ast.Expr) {
 		i.spelled(e.AsCall().Args()[0])
 	case e.Kind() == ast.ComprehensionKind && isFlags(e.AsComprehension().IterRange()):
 		visit(e.AsComprehension().LoopStep(), i.spelled)
+	case isCall(e, "has"):
+		i.valued(e.AsCall().Args())
+	}
+}
+
+// valued warns about an option with its value where only names of options are compared.
+func (i *linter) valued(names []ast.Expr) {
+	for _, arg := range names {
+		if arg.Kind() == ast.ListKind {
+			i.valued(arg.AsList().Elements())
+			continue
+		}
+		text, _ := literal(arg)
+		if at := strings.IndexAny(text, "= "); at > 0 && strings.HasPrefix(text, "-") {
+			i.wrong(arg, "cel.option", `has takes names of options, and %q is one with its value: write "%s=%s" in c.flags`, text,
+				text[:at], text[at+1:]).Warning = true
+		}
 	}
 }
 
@@ -118,6 +161,11 @@ func isFlags(e ast.Expr) bool {
 
 func (i *linter) spelled(e ast.Expr) {
 	if text, ok := literal(e); ok && option(text) {
+		if name, value, two := strings.Cut(strings.Trim(text, "^$ "), " "); two {
+			i.wrong(e, "cel.option", `%q is two words, and no item of flags has a blank: write "%s=%s" in c.flags for a program that `+
+				`reviewer knows, else c.has("%s") && %q in c.operands`, text, name, value, name, value).Warning = true
+			return
+		}
 		i.wrong(e, "cel.option", `%q is one way to write an option: write c.has("-n", "--name"), with all names of the option`,
 			text).Warning = true
 	}
@@ -156,4 +204,35 @@ func (i *linter) list(e ast.Expr) {
 		}
 	}
 	i.wrong(e, "cel.list", problem, engine.MaxNames).Warning = true
+}
+
+// elements warns about two conditions on commands of a call where one is meant: exists(c, c.name == "git") and
+// exists(c, c.sub("push")).
+func (i *linter) elements() {
+	var named, other ast.Expr
+	for _, part := range conjuncts(i.ast.Expr()) {
+		list := existsOver(part)
+		if list == nil || partsOf(list) != "commands" {
+			continue
+		}
+		step, item := part.AsComprehension().LoopStep(), part.AsComprehension().IterVar()
+		names, options := false, false
+		visit(step, func(e ast.Expr) {
+			field := ""
+			if e.Kind() == ast.SelectKind && i.written(e.AsSelect().Operand()) == item {
+				field = e.AsSelect().FieldName()
+			}
+			names = names || field == "name"
+			options = options || slices.Contains([]string{"flags", "operands", "sub"}, field) || isCall(e, "has") || isCall(e, "sub")
+		})
+		if names {
+			named = part
+		} else if options {
+			other = part
+		}
+	}
+	if named != nil && other != nil {
+		i.wrong(other, "cel.elements", "this is about any command of the call, and not the one whose name is asked for: "+
+			"put both into one exists(…)").Warning = true
+	}
 }

@@ -159,6 +159,8 @@ func (m *Match) validate(id string) []*Error {
 				add("%s: unknown word %s", list.name, engine.Suggest(w, list.known))
 			case (list.name == "commands" || list.name == "detected") && strings.Contains(w, "*"):
 				add("%s: %q: patterns are not supported here", list.name, w)
+			case strings.Contains(strings.TrimSuffix(w, "*"), "*") && strings.Contains(w, "("):
+				add("%s: %q is not how tools are written here: name the tool alone, and ask for its arguments in when", list.name, w)
 			case strings.Contains(strings.TrimSuffix(w, "*"), "*"):
 				add("%s: %q: a * can only be at the end", list.name, w)
 			}

@@ -1,12 +1,12 @@
 package cel
 
 import (
-	"fmt"
-
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/debug"
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // maxAtoms limits the comparisons of one expression that are examined together.
@@ -58,6 +58,9 @@ type atom struct {
 	subject, value string // of subject == value: at most one value of a subject is true at once
 	member         string // the list that has an item if this is true
 	empty          string // the list that has none if this is true
+
+	compared, sign string // of compared < than, or another sign
+	than           float64
 }
 
 type table struct {
@@ -122,9 +125,13 @@ func (t *table) comparison(op string, a, b ast.Expr) formula {
 	if f, ok := t.size(op, a, b); ok {
 		return f
 	}
-	equal := atom{}
+	equal, less, more := atom{}, atom{}, atom{}
 	if b.Kind() == ast.LiteralKind {
 		equal = atom{subject: left, value: right}
+		if n, err := number(b.AsLiteral()); err == nil {
+			equal.compared, equal.sign, equal.than = left, "==", n
+			less, more = atom{compared: left, sign: "<", than: n}, atom{compared: left, sign: ">", than: n}
+		}
 	}
 	switch op {
 	case operators.Equals:
@@ -132,11 +139,13 @@ func (t *table) comparison(op string, a, b ast.Expr) formula {
 	case operators.NotEquals:
 		return not(t.atom(left+" == "+right, equal))
 	case operators.GreaterEquals: // the opposite of less
-		return not(t.atom(left+" < "+right, atom{}))
+		return not(t.atom(left+" < "+right, less))
 	case operators.LessEquals:
-		return not(t.atom(left+" > "+right, atom{}))
+		return not(t.atom(left+" > "+right, more))
+	case operators.Less:
+		return t.atom(left+" < "+right, less)
 	}
-	return t.atom(fmt.Sprintf("%s %s %s", left, signs[op], right), atom{})
+	return t.atom(left+" > "+right, more)
 }
 
 // size is a comparison of a size with a number: a size is never negative, and 0 for an empty list.
@@ -201,6 +210,27 @@ func (t *table) possible(bits int) bool {
 			if a.subject != "" && a.subject == b.subject && a.value != b.value || a.empty != "" && a.empty == b.member {
 				return false
 			}
+		}
+	}
+	return t.inRange(bits)
+}
+
+// inRange reports whether some number has these results of its comparisons with others.
+func (t *table) inRange(bits int) bool {
+	asked := map[string]*engine.Demand{}
+	for x, a := range t.atoms {
+		sign := a.sign
+		if bits>>x&1 == 0 {
+			sign = map[string]string{"<": ">=", ">": "<="}[sign]
+		}
+		if sign == "" {
+			continue
+		}
+		if asked[a.compared] == nil {
+			asked[a.compared] = engine.NewDemand()
+		}
+		if asked[a.compared].Number(sign, a.than); !asked[a.compared].Possible() {
+			return false
 		}
 	}
 	return true

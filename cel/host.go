@@ -105,6 +105,7 @@ func (h *Host) prepare(c Condition) condition {
 	}
 	if c.Measure != "" {
 		p.measure = h.expression(c.ID, "measure", c.Measure, numeric...)
+		p.measure.match = c.Match
 	}
 	if c.Confidence != "" {
 		p.confidence = h.expression(c.ID, "confidence", c.Confidence, numeric...)

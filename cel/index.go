@@ -25,11 +25,14 @@ func (m *Match) admits(in *engine.Input) bool {
 		})) && (len(m.Written) == 0 || m.written(in))
 }
 
+// ActionExec is the name of the action that runs commands, as they are written.
+const ActionExec = "code.exec"
+
 // written reports whether the commands of the call, as written, match. Of a text that
 // was shortened, those that are not in it are compared by what is known about them, and
 // it is never true of all.
 func (m *Match) written(in *engine.Input) bool {
-	if in.Action.Name != "code.exec" {
+	if in.Action.Name != ActionExec {
 		return false
 	}
 	code, ok := in.Event.Args["command"].(string)

@@ -67,8 +67,17 @@ func TestNoMistakes(t *testing.T) {
 		`action.signals.exists(s, s in ["remote_code", "checked_code", "publish", "tunnel", "disk_write", "power_state"])`,
 		`action.effects.exists(e, e.location in ["inside", "self", "worktree", "temp", "beside", "notes", "null"])`,
 		`-1 < session.actions && session.actions >= 3 && session.actions <= 9`,
+		`domain(action.hosts[0], "shop.example") && data.lists.ssh.exists(h, domain("api.shop.example", h))`,
+		`time.hour < 8 || time.hour >= 18 || time.minute == 59`,
+		`time.hour >= 8 && time.hour < 18 && (session.actions > 3 || session.prompts <= 3)`,
+		`history.windows.recent.failed >= 10 && history.windows.long.failed > 10 && history.windows.recent.same > 10`,
+		`history.since.failed <= 1 || history.since.prompt == 1000`,
+		`phase == "stop" && has(event.says) && event.says.admits`,
+		`action.commands.exists(c, c.name == "curl") && action.commands.exists(c, c.name == "sh" && c.has("-s"))`,
+		`action.commands.exists(c, c.name == "tee" && "-a=x y" in c.flags) && action.name.matches(r"\bexec\b")`,
 	} {
-		h, err := Compile([]Condition{{ID: "a", When: text}})
+		settings := &Names{Data: map[string]any{"lists": map[string]any{"ssh": []any{"ssh"}}}}
+		h, err := Compile([]Condition{{ID: "a", When: text, Names: settings}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,6 +88,6 @@ func TestNoMistakes(t *testing.T) {
 }
 
 func vocabulary() engine.Vocabulary {
-	return engine.Vocabulary{Findings: []string{"acme.failing"},
+	return engine.Vocabulary{Findings: []string{"acme.failing"}, Windows: []string{"recent", "long"}, Lengths: map[string]int{"recent": 10},
 		Subcommand: func(program, word string) bool { return program == "kubectl" && word == "apply" }}
 }

@@ -91,3 +91,20 @@ func NamesIn(pattern string) int {
 }
 
 var classes = Regexp(`\\.|\[(\\.|[^\]])*\]|\(\?[a-zA-Z-]+\)|\?[a-zA-Z-]*:|\?P?<\w+>`)
+
+// Verbs counts the verbs of a format; it is not known for one that numbers its values.
+func Verbs(format string) (n int, known bool) {
+	for rest := format; ; n++ {
+		_, after, more := strings.Cut(rest, "%")
+		after = strings.TrimLeft(after, "+-# 0123456789.")
+		switch {
+		case !more:
+			return n, true
+		case strings.HasPrefix(after, "["), strings.HasPrefix(after, "*"), after == "":
+			return 0, false
+		case after[0] == '%':
+			n--
+		}
+		rest = after[1:]
+	}
+}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -9,9 +10,10 @@ import (
 // Vocabulary is the vocabulary of one policy, in addition to the words that all
 // policies share.
 type Vocabulary struct {
-	Windows   []string // names of history's windows
-	Findings  []string // ids of conditions and access rules: the values of input.findings
-	Detectors []string // ids of detectors: the keys of action.detected
+	Windows   []string       // names of history's windows
+	Lengths   map[string]int // number of events that a window holds at most; none for one of a duration
+	Findings  []string       // ids of conditions and access rules: the values of input.findings
+	Detectors []string       // ids of detectors: the keys of action.detected
 
 	// Subcommand reports whether the first word after a known program is in the
 	// command's sub, and so not in its operands; nil: programs are not known.
@@ -121,4 +123,54 @@ func hostIn(text string) string {
 	}
 	host, _, _ := strings.Cut(text, "/")
 	return host
+}
+
+// Range is the smallest and the largest value of a number.
+type Range struct{ Low, High float64 }
+
+// RangeOf returns the range of a field of the input, such as history.since.failed, by the lengths of windows. A count
+// of a window is at most its length.
+func RangeOf(path string, lengths map[string]int) (r Range, known bool) {
+	in, field, _ := strings.Cut(path, ".")
+	if windowed, is := strings.CutPrefix(path, "history.windows."); is {
+		in, field, _ = strings.Cut(windowed, ".")
+		counts := []string{"events", "failed", "denied", "max_errors", "distinct", "runs", "edits", "goals", "named"}
+		return Range{0, float64(lengths[in])}, lengths[in] > 0 && slices.Contains(counts, field)
+	}
+	switch {
+	case path == "time.hour":
+		return Range{0, 23}, true
+	case path == "time.minute":
+		return Range{0, 59}, true
+	case in == "history" && strings.HasPrefix(field, "since."):
+		return Range{1, NeverHappened}, true
+	}
+	return Range{}, false
+}
+
+// Allows reports whether a number in the range can be in a relation to another one, as in Demand.Number.
+func (r Range) Allows(sign string, n float64) bool {
+	d := NewDemand()
+	d.Number(">=", r.Low)
+	d.Number("<=", r.High)
+	d.Number(sign, n)
+	return d.Possible()
+}
+
+func (r Range) String() string { return fmt.Sprintf("from %v to %v", r.Low, r.High) }
+
+// Present has the phase in which a field of the input is present; others are present in all. Nothing changes it.
+var Present = map[string]string{"event.result": string(PhasePost), "event.says": string(PhaseStop),
+	"history.call": string(PhasePost), "history.claims": string(PhaseStop)}
+
+// ControlMessage says what is wrong with a text that has a character of ControlIn, and what to write.
+const ControlMessage = "%s is a control character here, and no part of an expression: write %s"
+
+// ControlIn returns how a control character other than white space is written in quotes; empty: a text has none.
+func ControlIn(text string) string {
+	written := map[rune]string{'\a': `\a`, '\b': `\b`, '\f': `\f`, '\v': `\v`}
+	if at := strings.IndexAny(text, "\a\b\f\v"); at >= 0 {
+		return written[rune(text[at])]
+	}
+	return ""
 }

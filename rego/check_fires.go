@@ -57,6 +57,7 @@ func (c *checker) ruleHeads() RuleSet {
 		c.lists(c.trees[name])
 		c.conflicts(c.trees[name])
 		for _, r := range c.trees[name].Rules {
+			c.elements(r)
 			if s.form(r, layer) {
 				c.operations(r)
 			}
@@ -310,7 +311,7 @@ func (c *checker) lifted(r *ast.Rule, id string) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.trees)) {
 			for _, other := range c.trees[name].Rules {
-				if len(other.Head.Args) == 0 && pathOf(other) == helper && iteratesCommands(other) {
+				if len(other.Head.Args) == 0 && other.Head.RuleKind() != ast.MultiValue && pathOf(other) == helper && iteratesCommands(other) {
 					c.remark(e.Location, "rego.lifted", "any other command in the same call lifts rule %s: ask for it about the command that the rule is "+
 						"about, in a function such as not %s(c)", id, last(pathOf(other)))
 					return

@@ -2,6 +2,8 @@ package rego
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +15,7 @@ import (
 // seen: something that is always false, or two demands on one value that
 // exclude each other.
 func (w *walker) cannotHold(r *ast.Rule) {
-	d := demands{alias: map[ast.Var]*ast.Term{}, of: map[string]*demand{}}
+	d := demands{alias: map[ast.Var]*ast.Term{}, of: map[string]*demand{}, lengths: w.Words.Lengths}
 	for _, e := range r.Body {
 		if len(e.With) > 0 {
 			continue
@@ -22,7 +24,11 @@ func (w *walker) cannotHold(r *ast.Rule) {
 			w.wrong(e.Location, "rule.never", "%s never fires: this is always false", ruleName(r))
 			return
 		}
-		if why := d.add(e); why != "" {
+		why := d.add(e)
+		if why == "" {
+			why = w.absentIn(d, e)
+		}
+		if why != "" {
 			w.wrong(e.Location, "rule.never", "%s never fires: %s", ruleName(r), why)
 			return
 		}
@@ -55,21 +61,8 @@ func constantly(e *ast.Expr) (holds, constant bool) {
 func operator(t *ast.Term) string { return t.Value.String() }
 
 func compared(op string, c int) (holds, known bool) {
-	switch op {
-	case "eq", "equal":
-		return c == 0, true
-	case "neq":
-		return c != 0, true
-	case "lt":
-		return c < 0, true
-	case "lte":
-		return c <= 0, true
-	case "gt":
-		return c > 0, true
-	case "gte":
-		return c >= 0, true
-	}
-	return false, false
+	holds, known = map[string]bool{"eq": c == 0, "equal": c == 0, "neq": c != 0, "lt": c < 0, "lte": c <= 0, "gt": c > 0, "gte": c >= 0}[op]
+	return holds, known
 }
 
 func scalar(t *ast.Term) bool {
@@ -84,6 +77,8 @@ func scalar(t *ast.Term) bool {
 type demands struct {
 	alias map[ast.Var]*ast.Term // a name for a reference
 	of    map[string]*demand    // by how the value is written
+
+	lengths map[string]int // of windows
 }
 
 type demand struct {
@@ -103,8 +98,7 @@ func (d *demands) add(e *ast.Expr) string {
 		return d.member(e, a, b)
 	}
 	if scalar(a) && !scalar(b) {
-		sides := map[string]string{"eq": "eq", "equal": "eq", "neq": "neq", "lt": "gt", "gt": "lt", "lte": "gte", "gte": "lte"}
-		op, a, b = sides[op], b, a
+		op, a, b = mirrored[op], b, a
 	}
 	if v, isVar := a.Value.(ast.Var); isVar && op == "eq" && !e.Negated {
 		if _, isRef := b.Value.(ast.Ref); isRef && d.alias[v] == nil {
@@ -118,7 +112,7 @@ func (d *demands) add(e *ast.Expr) string {
 	if e.Negated {
 		op = map[string]string{"eq": "neq", "equal": "neq"}[op] // an undefined value is neither less nor greater
 	}
-	return d.demand(a).ask(op, b, e)
+	return cmp.Or(d.beyond(d.key(a), op, b, e), d.demand(a).ask(op, b, e))
 }
 
 // demand returns the conditions on a value so far; nil if it cannot be identified, or
@@ -153,7 +147,7 @@ func (d *demands) key(t *ast.Term) string {
 
 // ask adds a comparison with a constant.
 func (d *demand) ask(op string, with *ast.Term, e *ast.Expr) string {
-	sign := map[string]string{"eq": "==", "equal": "==", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}[op]
+	sign := signs[op]
 	if d == nil || sign == "" && op != "neq" {
 		return ""
 	}
@@ -226,11 +220,63 @@ func constants(t *ast.Term) (words []string, all bool) {
 	return words, all
 }
 
-// texts finds built-ins for texts whose arguments cannot be meant: a prefix and a text in the wrong order, and a format with more
-// or fewer verbs than values.
-func (w *walker) texts(name string, args []*ast.Term) {
+// beyond explains why a comparison with a number is never true; empty: it may be.
+func (d *demands) beyond(key, op string, with *ast.Term, e *ast.Expr) string {
+	path, of := strings.CutPrefix(key, "input.")
+	r, known := engine.RangeOf(path, d.lengths)
+	if n, isNumber := with.Value.(ast.Number); of && known && isNumber && signs[op] != "" {
+		if f, exact := n.Float64(); exact && !r.Allows(signs[op], f) {
+			return fmt.Sprintf("`%s` is never true, since %s is %s", e.Location.Text, key, r)
+		}
+	}
+	return ""
+}
+
+// absentIn explains why a field is absent in the phase that another condition names; empty: it may be there.
+func (w *walker) absentIn(d demands, e *ast.Expr) (why string) {
+	phase := d.of["input.phase"]
+	if phase == nil || e.Negated {
+		return ""
+	}
+	ast.WalkTerms(e, func(t *ast.Term) bool {
+		_, made := w.parts[fmt.Sprint(t.Location)] // of a finding, which has a message for that
+		for field, in := range engine.Present {
+			there := *phase.Demand
+			if there.OneOf(strconv.Quote(in)); !made && strings.HasPrefix(t.String()+".", "input."+field+".") && !there.Possible() {
+				why = fmt.Sprintf("input.%s is only present in phase %s, and `%s` excludes that", field, in, phase.first)
+			}
+		}
+		return made
+	})
+	return why
+}
+
+var signs = map[string]string{"eq": "==", "equal": "==", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
+
+// mirrored has the operators for sides in the other order.
+var mirrored = map[string]string{"eq": "eq", "equal": "eq", "neq": "neq", "lt": "gt", "gt": "lt", "lte": "gte", "gte": "lte"}
+
+// texts finds built-ins whose arguments cannot be meant: a prefix or a pattern and a text in the wrong order, a format with more or
+// fewer verbs than values, and an order between a number and a text.
+func (w *walker) texts(name string, args []*ast.Term, known []*shape) {
 	if len(args) < 2 {
 		return
+	}
+	last := len(args) - 1
+	kinds := [2]string{}
+	for i := range kinds {
+		if known[i] != nil {
+			kinds[i] = known[i].kind
+		}
+	}
+	if signs[name] != "" && (kinds == [2]string{number, text} || kinds == [2]string{text, number}) {
+		w.wrong(args[0].Location, "rego.type", "this compares a %s with a %s, and every number is less than every text; write both as numbers",
+			kinds[0], kinds[1])
+	}
+	if _, fixed := args[last].Value.(ast.String); fixed && (name == "regex.match" || name == "glob.match") &&
+		known[0] != nil && known[0].kind == text && known[0].name != "" {
+		w.remark(args[0].Location, "rego.swapped", "the first argument of %s is the pattern, and %s is a value of the call; "+
+			"write the pattern first", name, args[0].Location.Text)
 	}
 	text, isText := args[0].Value.(ast.String)
 	if !isText {
@@ -244,26 +290,77 @@ func (w *walker) texts(name string, args []*ast.Term) {
 		}
 	case "sprintf":
 		values, isArray := args[1].Value.(*ast.Array)
-		if n, known := verbs(string(text)); isArray && known && n != values.Len() {
+		if n, known := engine.Verbs(string(text)); isArray && known && n != values.Len() {
 			w.remark(args[0].Location, "rego.format", "the format has %s, and the list %s; give each verb one value",
 				engine.Counted(int64(n), "verb", "verbs"), engine.Counted(int64(values.Len()), "value", "values"))
 		}
 	}
 }
 
-// verbs counts the verbs of a format; it is not known for one that numbers its values.
-func verbs(format string) (n int, known bool) {
-	for rest := format; ; n++ {
-		_, after, more := strings.Cut(rest, "%")
-		after = strings.TrimLeft(after, "+-# 0123456789.")
-		switch {
-		case !more:
-			return n, true
-		case strings.HasPrefix(after, "["), strings.HasPrefix(after, "*"), after == "":
-			return 0, false
-		case after[0] == '%':
-			n--
+// condition warns about a condition that is true for each call: a set or a list, also an empty one, and a count, also 0.
+func (w *walker) condition(e *ast.Expr, t *ast.Term) {
+	if !w.report || w.silent || len(e.With) > 0 {
+		return
+	}
+	what, instead := "", ""
+	if call, isCall := e.Terms.([]*ast.Term); isCall && len(call) == 2 && slices.Contains([]string{"count", "sum"}, operator(call[0])) {
+		what, instead = "0", "%[1]s > 0"
+	} else if t != nil && w.alwaysThere(t) {
+		what, instead = "empty", "count(%[1]s) > 0"
+	}
+	written := strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(string(e.Location.Text), "not")), "\n")
+	switch {
+	case what == "":
+	case e.Negated:
+		w.remark(e.Location, "rego.always", "not %s is never true, since %[1]s is true also if it is %s; write not "+instead, written, what)
+	default:
+		w.remark(e.Location, "rego.always", "%s is true also if it is %s, so it limits nothing; write "+instead, written, what)
+	}
+}
+
+// alwaysThere reports whether a term is a set or a list that always exists: one of the call, or a rule of several values.
+func (w *walker) alwaysThere(t *ast.Term) bool {
+	ref, isRef := t.Value.(ast.Ref)
+	if !isRef {
+		_, isSet := t.Value.(*ast.SetComprehension)
+		_, isList := t.Value.(*ast.ArrayComprehension)
+		return isSet || isList
+	}
+	if d := w.rules[slashed(ref)]; d != nil && ref.HasPrefix(ast.DefaultRootRef) {
+		return !slices.ContainsFunc(d.rules, func(r *ast.Rule) bool { return r.Head.RuleKind() != ast.MultiValue })
+	}
+	is := w.ref(ref)
+	return ref.HasPrefix(ast.InputRootRef) && ref.IsGround() && is != nil && is.kind == array && !w.optional(ref)
+}
+
+// elements warns about conditions on two commands of a call where one is meant: c.name == "git", and
+// input.action.commands[_].sub[_] == "push".
+func (c *checker) elements(r *ast.Rule) {
+	const list = "input.action.commands"
+	var named, other *ast.Term
+	for _, e := range r.Body {
+		if d, isSome := e.Terms.(*ast.SomeDecl); isSome {
+			if call, in := d.Symbols[0].Value.(ast.Call); in && call[len(call)-1].String() == list {
+				named = d.Symbols[0]
+			}
+			continue
 		}
-		rest = after[1:]
+		terms, _ := e.Terms.([]*ast.Term)
+		for _, t := range terms {
+			ref, isRef := t.Value.(ast.Ref)
+			if !isRef || len(ref) < 5 || ref[:3].String() != list {
+				continue
+			}
+			switch at, isVar := ref[3].Value.(ast.Var); {
+			case ref[4].Equal(ast.InternedTerm("name")):
+				named = cmp.Or(named, t)
+			case isVar && at.IsWildcard():
+				other = t
+			}
+		}
+	}
+	if named != nil && other != nil {
+		c.remark(other.Location, "rego.elements", "%s is about any command of the call, and not the one that line %d is about; "+
+			"ask for it about that one, with some c in %s", other.Location.Text, named.Location.Row, list)
 	}
 }

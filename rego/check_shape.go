@@ -28,6 +28,7 @@ const (
 	object = "object"
 	array  = "array"
 	text   = "string"
+	number = "number"
 	other  = "other"
 )
 
@@ -64,6 +65,8 @@ func (s shapes) of(node any, name string) *shape {
 	case "string":
 		words, _ := schema["enum"].([]string)
 		return &shape{kind: text, words: words, name: name}
+	case "integer", "number":
+		return &shape{kind: number, name: name}
 	case nil:
 		return nil
 	}

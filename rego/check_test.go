@@ -105,3 +105,49 @@ func TestCheckAllStages(t *testing.T) {
 		t.Error("a list of words of facts is reported")
 	}
 }
+
+// Conditions that look like mistakes and are none: another command that is named, a size that is compared, a list that
+// may be absent, a pattern that is a setting, and a field of the phase.
+func TestCheckMeant(t *testing.T) {
+	s := shippedSources(t)
+	s.Modules["user/a.rego"] = `package policies.user
+
+_names contains c.name if some c in input.action.commands
+
+_first := input.action.commands[0].sub if input.phase == "pre"
+
+# METADATA
+# title: X
+x if {
+	some c in input.action.commands
+	c.name == "git"
+	input.action.commands[_].name == "tee"
+	count([1 | input.action.commands[_].sub[0] == "push"]) > 1
+	count(_names) > 1
+	_first
+	input.time.hour > 22
+	input.history.windows.recent.failed >= 10
+}
+
+# METADATA
+# title: Y
+y if {
+	input.phase in {"pre", "post"}
+	input.event.result.outcome == "failed"
+	some pattern in data.reviewer.scope.caches
+	regex.match(pattern, "build")
+}
+
+# METADATA
+# title: Z
+z if {
+	input.phase == "pre"
+	not input.event.result
+	input.event.args.count > "3"
+}
+`
+	found, _ := Check(s)
+	for _, p := range found {
+		t.Errorf("%v", p)
+	}
+}

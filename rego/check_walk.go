@@ -158,8 +158,10 @@ func (w *walker) expr(e *ast.Expr) {
 	switch t := e.Terms.(type) {
 	case *ast.Term:
 		w.term(t)
+		w.condition(e, t)
 	case []*ast.Term:
 		w.call(t[0], t[1:])
+		w.condition(e, nil)
 	case *ast.Every:
 		w.every(t)
 	}
@@ -220,7 +222,7 @@ func (w *walker) call(op *ast.Term, args []*ast.Term) *shape {
 // builtin returns the shape for built-ins that return their argument.
 func (w *walker) builtin(name string, args []*ast.Term, known []*shape) *shape {
 	if w.report && !w.silent {
-		w.texts(name, args)
+		w.texts(name, args, known)
 	}
 	var out *shape
 	switch name {
@@ -233,7 +235,7 @@ func (w *walker) builtin(name string, args []*ast.Term, known []*shape) *shape {
 	case "min", "max":
 		out = known[0].each()
 	case "count", "sum", "plus", "mul", "div", "rem", "round", "abs", "to_number":
-		out = &shape{kind: other}
+		out = &shape{kind: number}
 	}
 	if b := ast.BuiltinMap[name]; b != nil && len(args) == b.Decl.Arity()+1 {
 		w.bind(args[len(args)-1], out)
@@ -287,8 +289,13 @@ func (w *walker) term(t *ast.Term) *shape {
 		w.mayLack(t)
 		return w.ref(v)
 	case ast.String:
+		if c := engine.ControlIn(string(v)); c != "" && w.report && t.Location != nil {
+			w.remark(t.Location, "text.control", engine.ControlMessage, c, "the expression in backquotes")
+		}
 		return &shape{kind: text, words: []string{string(v)}}
-	case ast.Number, ast.Boolean:
+	case ast.Number:
+		return &shape{kind: number}
+	case ast.Boolean:
 		return &shape{kind: other}
 	case ast.Object:
 		return w.literalObject(v)

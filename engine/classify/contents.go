@@ -46,6 +46,12 @@ func Actions(known engine.Rows) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
+// ActionOf returns the dotted name of a tool's action; empty: no row has the tool.
+func ActionOf(known engine.Rows, tool string) string { return toolOf(setOf(known), tool).action }
+
+// Unreached lists the parts of a file with rows about programs that never apply.
+func Unreached(programs []byte) []rows.Remark { return rows.Unreached(programs) }
+
 // Programs lists the programs that have a row. A name that ends in * is a prefix.
 func Programs(known engine.Rows) []string { return setOf(known).Names(false) }
 

@@ -15,6 +15,12 @@ func (s *scanner) value(from, parent int) {
 		s.block(parent)
 	case '@', '`', '%':
 		s.wrong(s.at, from, "a value cannot start with %c; quote it", c)
+	case '!':
+		if strings.HasPrefix(text[from:], "!!") {
+			s.plain(from, parent)
+			return
+		}
+		s.wrong(s.at, from, "a ! at the start begins a tag of YAML, not a value; quote the value")
 	case '*':
 		s.wrong(s.at, from, "a * at the start refers to an anchor, which is not supported here; quote the value")
 	default:

@@ -54,7 +54,7 @@ func TestDocument(t *testing.T) {
 // is given.
 func TestCodesAreUsed(t *testing.T) {
 	given := map[string]bool{}
-	form := engine.Regexp(`"((?:case|cel|data|detector|facts|file|ignore|manifest|rego|row|rule|settings|yaml)\.[a-z_]+)"[,}) \n]`)
+	form := engine.Regexp(`"((?:case|cel|data|detector|facts|file|ignore|manifest|rego|row|rule|settings?|text|yaml)\.[a-z_]+)"[,}) \n]`)
 	for _, dir := range []string{"../../../bundles", "../../../rego", "../../../cel", "../lint", "../wiring"} {
 		files, err := filepath.Glob(dir + "/*.go")
 		if err != nil || len(files) == 0 {

@@ -76,6 +76,8 @@ func Rule(now int64, rule string, layers ...Layer) Result {
 	p.unusable()
 	p.decisions()
 	p.definitions()
+	p.programRows()
+	p.access()
 	p.repeats()
 	p.tests()
 	p.foldConsequences()

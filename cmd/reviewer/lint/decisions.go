@@ -17,14 +17,33 @@ func (p *policy) decisions() {
 		for _, r := range l.Rules {
 			switch {
 			case r.Decision == string(engine.Modify) && !p.rules.HasForm(l.Layer, r.ID):
-				p.warn(l.Layer, r.Spot, "decision", "rule.no_form", "%s", rego.NoForm(l.Layer, r.ID))
+				p.warn(l.Layer, r.Spot, "decision", "rule.no_form", "%s", rego.NoForm(l.Layer, r.ID)+p.otherForm(l.Layer, r.ID))
 			case r.Decision == string(engine.Allow):
 				p.warn(l.Layer, r.Spot, "decision", "rule.allow", "%s", rego.Allows)
+			}
+			if r.Always && len(r.Overridable) > 0 {
+				p.warn(l.Layer, r.Spot, "overridable", "row.meaning", "overridable: a rule with always: true permits no exceptions; "+
+					"remove one of the two")
 			}
 			p.placeholders(l.Layer, r)
 			p.late(l.Layer, r)
 		}
 	}
+}
+
+// otherForm names a modified form for a rule that does not exist, whose name is nearly that of one without any.
+func (p *policy) otherForm(layer, id string) string {
+	var others []string
+	for _, form := range sortedKeys(p.rules.Forms) {
+		other, is := strings.CutPrefix(form, layer+"/")
+		if exists := slices.ContainsFunc(p.effective.Rules(), func(r bundles.Rule) bool { return r.ID == other }); is && !exists && other != "" {
+			others = append(others, other)
+		}
+	}
+	if near := engine.Nearest(id, others); near != "" {
+		return "; no rule has the id of operations[\"" + near + "\"], which may have been meant"
+	}
+	return ""
 }
 
 // holds reports whether a decision denies a call, asks about it or changes it.

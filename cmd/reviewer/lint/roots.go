@@ -25,6 +25,7 @@ func (p *policy) foldConsequences() {
 		for _, r := range roots {
 			if r.explains(f) || p.misdefined(r, f) {
 				r.Consequences++
+				r.Warning = r.Warning && f.Warning
 				return true
 			}
 		}
@@ -80,6 +81,8 @@ func broken(f *engine.Problem) bool {
 	family, _, _ := strings.Cut(f.Code, ".")
 	_, file, _ := strings.Cut(f.File, "/")
 	switch {
+	case f.Code == "file.unread":
+		return true
 	case f.Warning || f.Code == "case.rule" || f.Code == "case.tool":
 		return false
 	case bundles.FileKind(file) == bundles.AccessFile || bundles.FileKind(file) == bundles.Definitions:

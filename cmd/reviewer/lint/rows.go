@@ -32,6 +32,12 @@ func (p *policy) detectors() {
 	row := 0
 	for _, l := range p.effective.Layers {
 		for _, d := range l.Detectors {
+			for at, pattern := range d.All() {
+				if c := engine.ControlIn(pattern); c != "" {
+					p.add(&engine.Problem{File: l.Layer + "/" + d.File(), Line: d.PatternLine(at), Code: "text.control", Warning: true,
+						Message: fmt.Sprintf(engine.ControlMessage, c, "the pattern in single quotes")})
+				}
+			}
 			p.examples(l, d, func(text string) bool { return set.Finds(row, text) })
 			row++
 		}
@@ -104,6 +110,11 @@ func (p *policy) actions(layer string, spot placer, key string, patterns, known 
 func (p *policy) tools(layer string, spot placer, key string, patterns, known []string) {
 	for _, pattern := range patterns {
 		near := engine.Nearest(pattern, known)
+		if tool, _, other := strings.Cut(pattern, "("); other && !strings.Contains(strings.TrimSuffix(pattern, "*"), "*") {
+			p.warn(layer, spot, key, "rule.tool", "%q is never the name of a tool: write %s, and ask for its arguments in commands or when",
+				pattern, tool)
+			continue
+		}
 		if !fits(pattern, known) && near != "" && !strings.Contains(pattern, "__") {
 			p.warn(layer, spot, key, "rule.tool", "no known tool is called %q", pattern).Suggestion = near
 		}
