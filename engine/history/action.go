@@ -249,13 +249,15 @@ func relation(s *engine.Statement, a *engine.Action) (changes, touched, beyond b
 	return changes, touched, beyond
 }
 
-// mentions reports whether a command has an object among its words.
+// mentions reports whether a command has an object among its words, or a path that ends in a name with it: tariff-sdk is the sdk.
 func mentions(a *engine.Action, object string) bool {
 	object = strings.TrimPrefix(strings.ToLower(strings.TrimSuffix(object, "/")), "./")
 	is := func(w string) bool {
 		w = strings.ToLower(strings.TrimSuffix(w, "/"))
 		parts := strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("=:@,", r) })
-		return w == object || pathpkg.Base(w) == object || slices.Contains(parts, object)
+		base := pathpkg.Base(w)
+		named := strings.FieldsFunc(base, func(r rune) bool { return strings.ContainsRune("-_.", r) })
+		return w == object || base == object || slices.Contains(parts, object) || base != w && slices.Contains(named, object)
 	}
 	for i := range a.Commands {
 		c := &a.Commands[i]

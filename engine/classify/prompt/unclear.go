@@ -18,7 +18,7 @@ func (r *statementReader) unclear(c clause, told bool) bool {
 		(t[0].in("starters", "polite", "turns", "joiners", "conjunctions") || t[0].in("fillers") && !t[0].in("me") && t[1].in("not", "never")) {
 		t = t[1:]
 	}
-	at, whole := -1, false
+	at, whole, limits := -1, false, false
 	switch {
 	case len(t) < 2:
 	case t[0].in("absent"), t[0].in("without") && r.tells():
@@ -27,7 +27,7 @@ func (r *statementReader) unclear(c clause, told bool) bool {
 		whole = at > 0 && (t[0].in("no") || t[at].anyPart(partNouns) && !t[at].anyPart(partOrders)) // no commits
 	case told:
 	case onlyThis(t) && t[0].anyPart(partOrders) && slices.ContainsFunc(r.actsOf(t[0]), func(a string) bool { return slices.Contains(r.limited, a) }):
-		at, whole = 0, true // push only the sdk
+		at, whole, limits = 0, true, true // push only the sdk
 	case has(t, "not_after"):
 		at = r.before(t)
 	case index(t, "owned") > 0:
@@ -42,6 +42,12 @@ func (r *statementReader) unclear(c clause, told bool) bool {
 	}
 	f := &frame{acts: r.actsOf(t[at])}
 	vague, named, kind := r.object(t[at+1:])
+	if limits && len(f.acts) == 1 {
+		if vague, thing, kind := r.object(t[index(t, "only")+1:]); kind == bare && !vague && !has(t, "question_words") {
+			r.add(engine.Forbids, &frame{acts: []string{onlyPrefix + f.acts[0]}, objects: []string{thing}}, engine.UntilAsked, false)
+			return true
+		}
+	}
 	f.acts = slices.DeleteFunc(f.acts, func(act string) bool {
 		switch refers, broad := slices.Contains(r.referring, act), slices.Contains(r.broad, act); {
 		case kind == name:

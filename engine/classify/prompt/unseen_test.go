@@ -86,7 +86,7 @@ func TestUnread(t *testing.T) {
 func TestLimited(t *testing.T) {
 	for text, want := range map[string]string{
 		"push only the tools for now":                  "forbids only_push tools until asked",
-		"push only the sdk for now":                    "forbids push until asked",
+		"push only the sdk for now":                    "forbids only_push sdk until asked",
 		"nur ns2!":                                     "forbids only_at ns2 until asked",
 		"only on staging":                              "forbids only_at staging until asked",
 		"run against the local container only":         "forbids only_at local container until asked",
