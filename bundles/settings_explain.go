@@ -88,6 +88,7 @@ type LayerSetting struct {
 	Value any    `json:"value"`
 	Holds bool   `json:"holds"` // it contributes to the effective value; false: it is redundant, or milder than allowed
 	Now   any    `json:"now"`   // the effective value; nil: none
+	Merge string `json:"-"`     // x-merge of the schema
 }
 
 // LayerSettings lists what the layers above the base set, by layer, in the order of the
@@ -114,33 +115,36 @@ func (e *Effective) LayerSettings() ([]LayerSetting, error) {
 		from := len(said)
 		settings, _ := Normal(l.Settings).(map[string]any)
 		tree.walk("", "", settings, nil, func(s Setting) {
-			said = append(said, LayerSetting{s.Key, l.Layer, s.Value, slices.Contains(e.Sources[s.Key], l.Layer), now[s.Key]})
+			said = append(said, LayerSetting{s.Key, l.Layer, s.Value, slices.Contains(e.Sources[s.Key], l.Layer), now[s.Key], s.Merge})
 		})
 		slices.SortStableFunc(said[from:], func(a, b LayerSetting) int { return order.Compare(a.Key, b.Key) })
 	}
 	return said, nil
 }
 
-// IneffectiveSettings lists the settings of the project layer that would loosen the
-// effective ones: since a project may only tighten, they have no effect.
+// IneffectiveSettings lists the settings of the user and project layers that would loosen the
+// effective ones and may only tighten them: they have no effect.
 func (e *Effective) IneffectiveSettings() []*engine.Problem {
 	said, err := e.LayerSettings()
 	if err != nil {
 		return nil // settings that cannot be read are an error of their own
 	}
 	all := e.disabledElsewhere()
+	ordered := []string{"strictest", "min", "max", mergeFirst}
 	for _, l := range e.Layers {
-		if l.Layer != Project {
+		who, ok := map[string]string{User: "the organisation's layer allows only stricter values", Project: "a project may only tighten"}[l.Layer]
+		if !ok || l.Layer == User && e.Sources == nil { // nothing was merged, since a value is wrong
 			continue
 		}
 		for _, s := range said {
-			if s.Layer != Project || s.Holds || reflect.DeepEqual(s.Value, s.Now) {
+			if s.Layer != l.Layer || s.Holds || reflect.DeepEqual(s.Value, s.Now) ||
+				l.Layer == User && (!slices.Contains(ordered, s.Merge) || slices.Contains(e.Sources[s.Key], Project)) {
 				continue
 			}
 			at := l.where(s.Key)
 			all = append(all, &engine.Problem{
-				File: Project + "/" + at.file, Line: at.line, Col: at.col, Warning: true, Code: "setting.no_effect",
-				Message: fmt.Sprintf("%s has no effect: a project may only tighten%s", s.Key, instead(s.Now)),
+				File: l.Layer + "/" + at.file, Line: at.line, Col: at.col, Warning: true, Code: "setting.no_effect",
+				Message: fmt.Sprintf("%s has no effect: %s%s", s.Key, who, instead(s.Now)),
 			})
 		}
 	}

@@ -114,12 +114,12 @@ func TestSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []LayerSetting{
-		{"enforcement", User, "observe", false, "warn"},
-		{"risk.low_threshold", User, 0.3, false, 0.3},
-		{"risk.high_threshold", User, 0.7, true, 0.7},
-		{"enforcement", Project, "warn", true, "warn"},
-		{"risk.high_threshold", Project, 0.9, false, 0.7},
-		{"rules.enforcement.publish", Project, "warn", false, nil},
+		{"enforcement", User, "observe", false, "warn", "strictest"},
+		{"risk.low_threshold", User, 0.3, false, 0.3, "min"},
+		{"risk.high_threshold", User, 0.7, true, 0.7, "min"},
+		{"enforcement", Project, "warn", true, "warn", "strictest"},
+		{"risk.high_threshold", Project, 0.9, false, 0.7, "min"},
+		{"rules.enforcement.publish", Project, "warn", false, nil, "strictest"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -152,6 +152,54 @@ func TestRefusedKeys(t *testing.T) {
 func nested(path string) string {
 	keys := strings.Split(path, ".")
 	return "{" + strings.Join(keys, ": {") + ": 1" + strings.Repeat("}", len(keys))
+}
+
+// A user may not soften a rule of the organisation that permits no exceptions of theirs, but make it stricter; its own rules, and
+// built-in ones, as before.
+func TestEnforcementOfOrganisation(t *testing.T) {
+	rule := func(id, more string) string {
+		return "- {id: " + id + ", title: Deploys, decision: block, severity: high, message: This deploys., match: {commands: [deploy]}" + more + "}\n"
+	}
+	for name, test := range map[string]struct {
+		more, organisation, user string
+		want                     any
+		warned                   int
+	}{
+		"a firm rule":              {"", "", "observe", nil, 1},
+		"an overridable one":       {", overridable: [user]", "", "observe", "observe", 0},
+		"overridable by a project": {", overridable: [project]", "", "warn", nil, 1},
+		"its row only observes":    {", enforcement: observe", "", "warn", "warn", 0},
+		"stricter":                 {"", "observe", "enforce", "enforce", 0},
+		"milder":                   {"", "warn", "observe", "warn", 1},
+	} {
+		organisation := map[string][]byte{"rules/acme.yaml": []byte(rule("acme.deploy", test.more))}
+		if test.organisation != "" {
+			organisation["settings.yaml"] = []byte("rules: {enforcement: {acme.deploy: " + test.organisation + "}}\n")
+		}
+		user := map[string][]byte{
+			"rules/mine.yaml": []byte(rule("mine.deploy", "")),
+			"settings.yaml":   []byte("rules: {enforcement: {acme.deploy: " + test.user + ", mine.deploy: observe, publish: warn}}\n"),
+		}
+		o, err := FromFiles(organisation, Organisation)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		u, err := FromFiles(user, User)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		e, err := Assemble(shippedBundle(t), o, u)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := objectAt(e.Document, "rules", "enforcement")
+		if got["acme.deploy"] != test.want || got["mine.deploy"] != "observe" || got["publish"] != "warn" {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+		if found := e.IneffectiveSettings(); len(found) != test.warned {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
 }
 
 // The settings of a layer disable its own rules. A rule of another layer stays, which is said.

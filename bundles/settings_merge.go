@@ -128,17 +128,18 @@ func (m *merger) value(path string, s *SchemaNode, into map[string]any, key stri
 	}
 }
 
-// shipped returns the bounds of a pattern's threshold if no setting names it:
+// shipped returns the bounds of a pattern's threshold, or of a rule's enforcement, if no setting names it:
 // that of its row.
 func (m *merger) shipped(path string) (any, bool) {
-	id, ok := strings.CutPrefix(path, "patterns.thresholds.")
-	if !ok {
-		return nil, false
-	}
+	threshold, isThreshold := strings.CutPrefix(path, "patterns.thresholds.")
+	enforcement, isEnforcement := strings.CutPrefix(path, "rules.enforcement.")
 	for _, l := range m.layers {
 		for _, r := range l.Rules {
-			if r.ID == id && r.Threshold != nil {
+			switch {
+			case isThreshold && r.ID == threshold && r.Threshold != nil:
 				return *r.Threshold, true
+			case isEnforcement && r.ID == enforcement && r.Enforcement != "":
+				return r.Enforcement, true
 			}
 		}
 	}
@@ -149,7 +150,21 @@ func (m *merger) shipped(path string) (any, bool) {
 // first value that a person's layer gives replaces the default.
 func (m *merger) joins(path string, s *SchemaNode) bool {
 	limit := m.set[s.Within] // empty if there is no limit: no setting has an empty path
-	return m.layer.Layer == Project || m.set[path] != "" || s.Merge == "union" || s.Merge == "append" || limit != "" && limit != m.layer.Layer
+	return m.layer.Layer == Project || m.set[path] != "" || s.Merge == "union" || s.Merge == "append" ||
+		limit != "" && limit != m.layer.Layer || m.firm(path)
+}
+
+// firm reports whether a setting is about a rule of the organisation to which this layer may make no exception.
+func (m *merger) firm(path string) bool {
+	id, ok := strings.CutPrefix(path, "rules.enforcement.")
+	if !ok || m.layer.Layer == Organisation {
+		return false
+	}
+	return slices.ContainsFunc(m.layers, func(l *Bundle) bool {
+		return l.Layer == Organisation && slices.ContainsFunc(l.Rules, func(r Rule) bool {
+			return r.ID == id && !slices.Contains(r.Overridable, m.layer.Layer)
+		})
+	})
 }
 
 // from lists the layers that a value comes from after the layer has set it.

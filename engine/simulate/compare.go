@@ -282,6 +282,9 @@ func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, b
 	}
 	step := c.tally.step(m, r.calls, r.replay.history.Workspace, base, now)
 	step.State, step.Missing = state, d.missing
+	if state == Unchanged && now.missing != "" {
+		step.From, step.To = "", "" // the same policy twice, whose answer is not known
+	}
 	if m.Record.Phase == engine.PhasePre && slices.Contains(c.Unattended, m.Record.Event.Mode) {
 		c.tally.unattended = true
 	}

@@ -139,7 +139,7 @@ func (t *trying) shows(events []engine.Event) bool {
 	side := c.Candidates[0]
 	if c.Baseline.Policy == nil { // recorded answers do not belong to these events
 		p := *side.Policy
-		p.Decider = sameAnswer(t.step.From)
+		p.Decider, p.Digest = sameAnswer(t.step.From), "" // it is another policy
 		c.Baseline.Policy = &p
 	}
 	side.Causes, side.Without = nil, nil

@@ -290,6 +290,9 @@ func (t *event) decideRecord(ctx context.Context, a *cli.App, id string) (*decid
 	}
 	again := *rec
 	again.Decision, again.Findings = &v.Decision, v.Findings
+	if rec.By == nil || rec.By.Policy != e.Digest { // what was answered belongs to another decision
+		again.Answer, again.Rewritten = &engine.AnswerFacts{Effect: v.Decision.Enforced, Mode: engine.ModeEnforced}, nil
+	}
 	return &decided{e, policy, took, &again, &v.Input, missing.Fact}, nil
 }
 

@@ -70,14 +70,18 @@ func sweepTables(s *simulate.Sweep) []term.Table {
 	for _, v := range engine.Verdicts() {
 		calls.Columns = append(calls.Columns, term.Numbers(strings.ToUpper(v))...)
 	}
+	calls.Columns = append(calls.Columns, term.Numbers("NOT KNOWN")...)
 	for _, row := range s.Rows {
 		m := row.Impact
 		counts := split(m.Calls.States)
 		cells := append([]term.Cell{{Text: rowName(row)}, term.Count(m.Sessions.Changed)}, changeCells(counts[0], counts[1], counts[2])...)
+		open := m.Calls.Total
 		for _, v := range engine.Verdicts() {
-			cells = append(cells, term.Count(answered(m.Calls, engine.Verdict(v))))
+			n := answered(m.Calls, engine.Verdict(v))
+			open -= n
+			cells = append(cells, term.Count(n))
 		}
-		calls.Add(cells...)
+		calls.Add(append(cells, term.Count(open))...)
 		alarms.Add(term.Plain(rowName(row)), term.Count(m.Alarms.Lost), term.Count(m.Alarms.Gained), term.Count(m.Alarms.Missed))
 	}
 	if alarms.Compact(); len(alarms.Columns) < 2 {

@@ -169,6 +169,11 @@ func layerSettings(e *bundles.Effective, key string) ([]effectiveSetting, error)
 	if err != nil {
 		return nil, err
 	}
+	for _, by := range said { // those of which nothing is left
+		if !slices.ContainsFunc(all, func(s bundles.Setting) bool { return s.Key == by.Key }) {
+			all = append(all, bundles.Setting{Key: by.Key, Layer: bundles.Base, Merge: by.Merge})
+		}
+	}
 	shown, err := configcmd.Narrow(all, key, func(s bundles.Setting) string { return s.Key })
 	if err != nil {
 		return nil, err
