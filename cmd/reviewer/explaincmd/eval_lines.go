@@ -56,7 +56,7 @@ func (t *evaluation) readLines(ctx context.Context, a *cli.App, args []string) e
 }
 
 const evalHelp = `An expression prints its value.
-:cel, :rego      the language of what follows
+:cel, :rego      the language of what follows, from here on
 :bash COMMAND    another event: this shell command
 :input           the event and its facts, which expressions see
 :quit            leave`
@@ -69,7 +69,9 @@ func (t *evaluation) answer(ctx context.Context, a *cli.App, w io.Writer, d **de
 	case word == ":quit" || word == ":q":
 		return true, nil
 	case word == ":cel", word == ":rego":
-		t.rego = word == ":rego"
+		if t.rego = word == ":rego"; strings.TrimSpace(rest) != "" {
+			return t.answer(ctx, a, w, d, strings.TrimSpace(rest))
+		}
 	case word == ":bash":
 		next := *t
 		next.bash, next.tool, next.args = strings.TrimSpace(rest), "", ""
