@@ -163,3 +163,15 @@ func (always) Decide(_ context.Context, in *engine.Input, _ []engine.Finding) (e
 	}
 	return engine.Decision{Decision: engine.Allow, Enforced: engine.Allow}, nil
 }
+
+// A change is about the rules of its access list, and about a rule that a setting names.
+func TestCauseOf(t *testing.T) {
+	for rule, want := range map[string]bool{"access.acme.delete": true, "access.acme.default": true, "access.acmes.delete": false, "acme": false} {
+		if (Cause{Kind: "access", Name: "access.acme"}).of(rule) != want {
+			t.Errorf("access.acme, %s: not %v", rule, want)
+		}
+	}
+	if !(Cause{Kind: "setting", Name: "rules.enforcement.acme.go"}).of("acme.go") || (Cause{Kind: "rule", Name: "acme"}).of("acme.go") {
+		t.Error("a setting is about the rule that it names, a rule only about itself")
+	}
+}

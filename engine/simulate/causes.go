@@ -216,10 +216,10 @@ func onlyOne(base, now sideAnswer) []string {
 	return ids
 }
 
-// of reports whether a change is about a rule: its row, or a setting about it.
+// of reports whether a change is about a rule: its row, its access list, or a setting about it.
 func (c Cause) of(rule string) bool {
-	list, isDefault := strings.CutSuffix(rule, ".default")
-	return c.Name == rule || isDefault && c.Name == list || c.Kind == "setting" && strings.HasSuffix(c.Name, "."+rule)
+	inList := strings.HasPrefix(c.Name, "access.") && strings.HasPrefix(rule, c.Name+".")
+	return c.Name == rule || inList || c.Kind == "setting" && strings.HasSuffix(c.Name, "."+rule)
 }
 
 // met reports whether a call is of the program or the tool whose row changed, or contains what
