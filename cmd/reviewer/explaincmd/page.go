@@ -111,8 +111,12 @@ func (g page) verdict(x *explanation) {
 		}
 		fmt.Fprintf(g.w, "  %s%s\n", word, line)
 	}
-	if rule != nil {
+	switch {
+	case rule == nil:
+	case d.Reason != rule.Message:
 		g.row("by the scores", scores)
+	case d.Explanation != "": // the reason is that of the rule, and is written above
+		g.row("by the scores", d.Explanation)
 	}
 	switch {
 	case d.Enforced != d.Decision:
