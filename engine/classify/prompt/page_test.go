@@ -94,6 +94,8 @@ A person's prompt can forbid an act, order it, permit it, or lift what was forbi
   questions that name more than three acts do not count, nor does an answer that another hook or program could give.
 - "Go ahead" and "continue", and "yes" where the prompt says nothing else, lift only that the agent is to wait or to change
   nothing, and nothing that was forbidden with "never".
+- An order for a time that is to come ("deploy at 22:00", "push it tonight") permits nothing now; with "I do that myself" it forbids
+  the act.
 - A command that only reads, and a dry run, is not the act: ` + "`grep deploy src` and `git push --dry-run`" + ` pass.
 - Quotations, logs, diffs and code are not read. What follows a heading or a line that ends with a colon, and long paragraphs,
   can forbid, but order and permit nothing.
