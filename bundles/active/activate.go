@@ -60,6 +60,8 @@ type Activated struct {
 
 	Was *bundles.Effective `json:"-"` // what was active before; nil if that could not be read
 	Is  *bundles.Effective `json:"-"` // what is active now
+
+	Undo string `json:"-"` // the command that restores what was active before; empty: it would be refused
 }
 
 // lockWait is how long to wait for another process that changes what is
@@ -108,6 +110,7 @@ func (a *Activator) Activate(ctx context.Context, in Request) (*Activated, error
 	}
 	if made != nil {
 		s.doc.Activation = *made
+		s.doc.Undo = a.Undo(made.Layer)
 	}
 	s.doc.Policy = s.doc.Is.Digest
 	return s.doc, nil

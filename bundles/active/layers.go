@@ -278,23 +278,36 @@ func (h *Layers) unusable(now releases.Activation, err error) error {
 // wayBack names a command that works: a rollback only if its bundle would be accepted.
 func (h *Layers) wayBack(layer string) string {
 	const activate = "activate a valid one: `reviewer policy activate ARCHIVE`"
-	s, err := h.Releases.State()
-	if err != nil {
-		return activate
-	}
-	before, err := s.Previous(layer)
-	if err != nil {
-		return activate
-	}
-	flags, ok := h.backFlags(s, before)
-	switch back := fmt.Sprintf("`reviewer policy rollback --layer %s%s --reason TEXT`", layer, flags); {
-	case !ok:
+	switch back, before := h.back(layer); {
+	case back == "":
 		return activate
 	case before.None():
-		return "activate a valid one, or remove it from the layer: " + back
+		return "activate a valid one, or remove it from the layer: `" + back + "`"
 	default:
-		return fmt.Sprintf("the last valid one is %s: %s", before.Release, back)
+		return fmt.Sprintf("the last valid one is %s: `%s`", before.Release, back)
 	}
+}
+
+// Undo returns the command that restores what was active in a layer before; empty: it would be refused.
+func (m Machine) Undo(layer string) string {
+	back, _ := m.layersWith("", nil).back(layer)
+	return back
+}
+
+// back returns the command that rolls a layer back, and to what; empty: its bundle would be refused.
+func (h *Layers) back(layer string) (command string, before releases.Activation) {
+	s, err := h.Releases.State()
+	if err != nil {
+		return "", before
+	}
+	if before, err = s.Previous(layer); err != nil {
+		return "", before
+	}
+	flags, ok := h.backFlags(s, before)
+	if !ok {
+		return "", before
+	}
+	return fmt.Sprintf("reviewer policy rollback --layer %s%s --reason TEXT", layer, flags), before
 }
 
 // backFlags returns the flags that a rollback needs besides the reason, and

@@ -2,6 +2,7 @@ package classify
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -152,6 +153,14 @@ func number(n json.Number) any {
 		return i
 	}
 	return string(n)
+}
+
+// MayBeNumber reports whether a recorded text may have been a number in the call, in which detectors search no text. It may not
+// if the number would be recorded as one: identifiers such as "7" were texts.
+func MayBeNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	_, kept := number(json.Number(text)).(int64)
+	return !kept && (err == nil || errors.Is(err, strconv.ErrRange))
 }
 
 // markedTexts returns the raw texts of a call: first those that describe the call, then

@@ -67,13 +67,47 @@ func TestFindings(t *testing.T) {
 		"other.json": said("other", 0, `, "sequence": 2, "archive": "y", "channel": "canary"`),
 	})
 	want := []Finding{
-		{"organisation", ActiveBundle, "revoked", "x", "a, sequence 1", "stable"},
-		{"organisation", PulledBundle, "scope", "y", "a, sequence 2", ""},
-		{"organisation", HeldBundle, "held", "y", "a, sequence 2", ""},
-		{"organisation", HeldBundle, "held", "z", "", ""},
+		{"organisation", ActiveBundle, "revoked", "x", "a, sequence 1", "stable", 0},
+		{"organisation", PulledBundle, "scope", "y", "a, sequence 2", "", 0},
+		{"organisation", HeldBundle, "held", "y", "a, sequence 2", "", 0},
+		{"organisation", HeldBundle, "held", "z", "", "", 0},
 	}
 	if got := s.Machines[0].Findings; s.Machines[0].ID != "m" || !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// What a machine with a newer trust file reports as revoked, active there or not, is a failure of those that do not know it.
+func TestRevokedElsewhere(t *testing.T) {
+	version := func(n int, report string) string {
+		return strings.Replace(report, `"state": "active"`, fmt.Sprintf(`"state": "active", "version": %d`, n), 1)
+	}
+	const active, refused = `, "errors": [{"code": "revoked"}]`, `, "archive": "y", "code": "revoked", "refused": "x"`
+	for _, c := range []struct {
+		name, other, mine string
+		versions          [2]int // of the other machine, and of this one
+		want              string
+	}{
+		{"active there", active, "", [2]int{3, 2}, "failing revoked 3"},
+		{"refused there", refused, "", [2]int{3, 2}, "failing revoked 3"},
+		{"no trust file here", active, "", [2]int{3, 0}, "failing revoked 3"},
+		{"another release here", active, `, "archive": "z"`, [2]int{3, 2}, "ok"},
+		{"no release here", active, `, "archive": ""`, [2]int{3, 2}, "ok"},
+		{"something else is wrong there", `, "errors": [{"code": "expired"}]`, "", [2]int{3, 2}, "ok"},
+		{"a newer file here, that does not revoke it", active, "", [2]int{3, 4}, "ok"},
+		{"known here", active, active, [2]int{3, 2}, "failing revoked 0"},
+	} {
+		s := judged(t, map[string]string{
+			"m.json": version(c.versions[1], said("m", 0, c.mine)), "other.json": version(c.versions[0], said("other", 0, c.other)),
+		})
+		m := s.Machines[slices.IndexFunc(s.Machines, func(m Machine) bool { return m.ID == "m" })]
+		got := string(m.State)
+		for _, f := range m.Findings {
+			got += fmt.Sprintf(" %s %d", f.Code, f.Trust)
+		}
+		if got != c.want || len(m.Findings) != len(m.Why) || m.Trust.Version != int64(c.versions[1]) {
+			t.Errorf("%s: %s %+v, want %s", c.name, got, m, c.want)
+		}
 	}
 }
 

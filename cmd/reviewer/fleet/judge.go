@@ -38,6 +38,7 @@ type Machine struct {
 	Version  string    `json:"version,omitempty"` // of reviewer
 	Reported string    `json:"reported"`          // when
 	Channel  string    `json:"channel,omitempty"`
+	Trust    Trust     `json:"trust"`
 	State    State     `json:"state"`
 	Why      []string  `json:"why"` // codes
 	Releases []Release `json:"releases"`
@@ -52,19 +53,21 @@ type Finding struct {
 	Archive string `json:"archive,omitempty"` // SHA-256; empty: unknown, or no bundle
 	Release string `json:"release,omitempty"` // its name, as far as a report has it
 	Channel string `json:"channel,omitempty"` // of what is active
+	Trust   int64  `json:"trust,omitempty"`   // version of the trust file that revokes it, which this machine does not have
 }
 
 // What a finding is about.
 const (
-	ActiveBundle = "active" // what is active, or that nothing is
-	PulledBundle = "pulled" // what the last pull did not accept
-	HeldBundle   = "held"   // what was rolled back
+	ActiveBundle  = "active"    // what is active, or that nothing is
+	PulledBundle  = "pulled"    // what the last pull did not accept
+	HeldBundle    = "held"      // what was rolled back
+	RevokedBundle = "elsewhere" // what is active, and another machine reports as revoked
 )
 
 // Vocabulary lists the values that a key may have, nil if any are allowed.
 func (Finding) Vocabulary(key string) []string {
 	if key == "what" {
-		return []string{ActiveBundle, PulledBundle, HeldBundle}
+		return []string{ActiveBundle, PulledBundle, HeldBundle, RevokedBundle}
 	}
 	return nil
 }
@@ -81,13 +84,41 @@ func (b *Bundle) text() string {
 // other reports, by archive.
 func (b *Bundle) findings(layer string, names map[string]string) (list []Finding) {
 	for _, e := range b.Errors {
-		list = append(list, Finding{layer, ActiveBundle, e.Code, b.Archive, b.text(), b.Channel})
+		list = append(list, Finding{layer, ActiveBundle, e.Code, b.Archive, b.text(), b.Channel, 0})
 	}
 	if b.Code != "" && b.Code != string(trust.Held) {
-		list = append(list, Finding{layer, PulledBundle, b.Code, b.Refused, names[b.Refused], ""})
+		list = append(list, Finding{layer, PulledBundle, b.Code, b.Refused, names[b.Refused], "", 0})
 	}
 	for _, archive := range b.Held {
-		list = append(list, Finding{layer, HeldBundle, string(trust.Held), archive, names[archive], ""})
+		list = append(list, Finding{layer, HeldBundle, string(trust.Held), archive, names[archive], "", 0})
+	}
+	return list
+}
+
+// revokedBy finds the newest version of a trust file that machines report to revoke an archive, by archive.
+func revokedBy(last map[string]Report) map[string]int64 {
+	by := map[string]int64{}
+	for _, r := range last {
+		for _, b := range r.Bundles {
+			if b.Code == string(trust.Revoked) {
+				by[b.Refused] = max(by[b.Refused], r.Trust.Version)
+			}
+			if slices.Contains(b.Errors, Error{string(trust.Revoked)}) {
+				by[b.Archive] = max(by[b.Archive], r.Trust.Version)
+			}
+		}
+	}
+	delete(by, "")
+	return by
+}
+
+// unaware lists what is active and revoked, by a trust file that the machine does not have.
+func (r *Report) unaware(revoked map[string]int64) (list []Finding) {
+	for _, layer := range slices.Sorted(maps.Keys(r.Bundles)) {
+		b := r.Bundles[layer]
+		if version := revoked[b.Archive]; version > r.Trust.Version && !slices.Contains(b.Errors, Error{string(trust.Revoked)}) {
+			list = append(list, Finding{layer, RevokedBundle, string(trust.Revoked), b.Archive, b.text(), b.Channel, version})
+		}
 	}
 	return list
 }
@@ -125,8 +156,9 @@ func Judge(last map[string]Report, bad []Bad, at time.Time, limit time.Duration)
 			names[b.Archive] = b.text()
 		}
 	}
+	revoked := revokedBy(last)
 	for id, r := range last {
-		m := Machine{ID: id, Host: r.Labels["host"], Version: r.Labels["version"], Channel: r.Channel,
+		m := Machine{ID: id, Host: r.Labels["host"], Version: r.Labels["version"], Channel: r.Channel, Trust: r.Trust,
 			Reported: r.sentAt().UTC().Format(time.RFC3339), Why: []string{}, Releases: []Release{}, Findings: []Finding{}}
 		held, behind := false, false
 		for _, layer := range slices.Sorted(maps.Keys(r.Bundles)) {
@@ -139,6 +171,12 @@ func Judge(last map[string]Report, bad []Bad, at time.Time, limit time.Duration)
 			behind = behind || b.Sequence < newest[[2]string{b.Name, b.Channel}]
 		}
 		m.Why = r.wrong(at)
+		if unaware := r.unaware(revoked); len(unaware) > 0 {
+			m.Findings = append(m.Findings, unaware...)
+			if !slices.Contains(m.Why, string(trust.Revoked)) {
+				m.Why = append(m.Why, string(trust.Revoked))
+			}
+		}
 		switch {
 		case at.Sub(r.sentAt()) > limit:
 			m.State = Silent

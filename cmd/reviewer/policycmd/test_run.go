@@ -225,7 +225,7 @@ func verdict(r *report.Report) error {
 		return cli.Findings("%d of %s failed", n.Fail+n.Error, engine.Counted(n.Pass+n.Fail+n.Error+n.Skip+n.Todo, "test", "tests"))
 	case r.Failed():
 		u := r.Coverage.Under[0]
-		return cli.Findings("coverage of %s is %.1f %%, below the threshold of %v %%", u.Kind, u.Percent, u.Threshold)
+		return cli.Findings("coverage of %s is %s %%, below the threshold of %s %%", u.Kind, report.Cut(u.Percent), report.Cut(u.Threshold))
 	}
 	return nil
 }

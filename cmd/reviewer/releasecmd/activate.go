@@ -39,7 +39,7 @@ func policyActivateCommand(a *cli.App) *cobra.Command {
 			"and without OPA's rule index and early exit, stored, and then made active in its layer. If any step\n" +
 			"fails, the previous policy stays active. If another bundle was active before, `reviewer policy\n" +
 			"rollback` restores it. The activation is recorded in the ledger. A bundle that was rolled back on this machine is\n" +
-			"refused until one with a newer sequence is active, or with --resume.\n\n" +
+			"refused until one with a newer sequence is active, or with --resume and --reason.\n\n" +
 			"If a trust file covers the bundle, and the bundle is not older than the last one seen, the command may run in a\n" +
 			"script or in CI, since the signers have already decided. Otherwise a person at a terminal must run it. It never\n" +
 			"runs under an agent.",
@@ -182,8 +182,8 @@ func showActivated(a *cli.App, w io.Writer, out *term.Output, d *active.Activate
 	fmt.Fprintf(text, "before: %s\n%s\n", d.Before, d.Changes)
 	fmt.Fprintf(text, "Active as generation %d since %s, for every call from now on. The policy as a whole is %s.\n",
 		d.Generation, term.Clock(d.At), d.Policy)
-	if !d.Rollback {
-		fmt.Fprintf(text, "To undo this: reviewer policy rollback --layer %s --reason TEXT\n", d.Layer)
+	if !d.Rollback && d.Undo != "" {
+		fmt.Fprintf(text, "To undo this: %s\n", d.Undo)
 	}
 	return nil
 }

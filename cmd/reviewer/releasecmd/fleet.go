@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +28,8 @@ func policyFleetCommand(a *cli.App) *cobra.Command {
 			"A machine is silent if it has not reported for longer than --silent-after, and failing if its last report has a\n" +
 			"problem, with the codes that `reviewer policy verify` uses, or unreachable, no_policy, no_release (its\n" +
 			"organisation's layer was rolled back to no bundle), channel (its release is from another one), clock (its clock\n" +
-			"is ahead) or problem (`reviewer policy status` there says which). It is held if a release was rolled back there,\n" +
+			"is ahead) or problem (`reviewer policy status` there says which), or if another machine, with a newer trust file,\n" +
+			"reports its release as revoked. It is held if a release was rolled back there,\n" +
 			"and behind if another machine of the channel has a newer release.\n" +
 			"Exit code 2 if a machine fails or is silent; 1 if a file is not a report.",
 		Example: "  reviewer policy fleet /srv/reports\n  reviewer policy fleet /srv/reports --silent-after 6h -f json",
@@ -89,10 +91,10 @@ func showFleet(a *cli.App, w io.Writer, out *term.Output, s *fleet.Summary) {
 		if len(list) > 0 {
 			what = strings.Join(list, ", ")
 		}
-		rows = append(rows, []string{name, term.OneLine(what, 80), term.OneLine(since, 20), term.OneLine(m.Reported, 20),
+		rows = append(rows, []string{name, term.OneLine(what, 80), term.OneLine(since, 20), term.OneLine(m.Reported, 20), trustText(m.Trust),
 			string(m.State) + term.After(": ", term.OneLine(strings.Join(m.Why, ", "), 100))})
 	}
-	head := []string{"MACHINE", "RELEASE", "SINCE", "REPORTED", "STATE"}
+	head := []string{"MACHINE", "RELEASE", "SINCE", "REPORTED", "TRUST", "STATE"}
 	widths := make([]int, len(head))
 	for _, row := range append(rows, head) {
 		for i, cell := range row {
@@ -118,6 +120,14 @@ func showFleet(a *cli.App, w io.Writer, out *term.Output, s *fleet.Summary) {
 	fmt.Fprintf(w, "\n%s at %s: %s\n", term.Counted(len(s.Machines), "machine", "machines"), s.At, strings.Join(counts, ", "))
 }
 
+// trustText is the version of a machine's trust file, or why it has none.
+func trustText(t fleet.Trust) string {
+	if t.Version > 0 {
+		return strconv.FormatInt(t.Version, 10)
+	}
+	return term.OneLine(t.State, 20)
+}
+
 func machineName(m *fleet.Machine) string {
 	name := term.OneLine(m.ID[:min(len(m.ID), 8)], 8)
 	if m.Host != "" {
@@ -128,17 +138,17 @@ func machineName(m *fleet.Machine) string {
 
 // showFindings prints which release each code is about, and what is active there.
 func showFindings(w io.Writer, s *fleet.Summary) {
-	any := false
+	any, status := false, false
 	for _, m := range s.Machines {
 		for _, f := range m.Findings {
 			if !any {
 				fmt.Fprintln(w)
 			}
-			any = true
+			any, status = true, status || f.What != fleet.RevokedBundle
 			fmt.Fprintf(w, "%s, %s layer: %s\n", machineName(&m), term.OneLine(f.Layer, 20), term.OneLine(findingText(&m, &f), 300))
 		}
 	}
-	if any {
+	if status {
 		fmt.Fprintln(w, "On such a machine, `reviewer policy status` describes what to do.")
 	}
 }
@@ -148,6 +158,9 @@ func findingText(m *fleet.Machine, f *fleet.Finding) string {
 	switch {
 	case f.What == fleet.HeldBundle:
 		return which + " was rolled back and is held back"
+	case f.What == fleet.RevokedBundle:
+		return fmt.Sprintf("%s is still active: revoked by version %d of the trust file elsewhere; this machine has version %d: "+
+			"accept the newer one there with `reviewer policy trust rotate FILE`", which, f.Trust, m.Trust.Version)
 	case f.What == fleet.PulledBundle && f.Archive == "":
 		return "the last pull failed: " + f.Code
 	case f.What == fleet.PulledBundle:

@@ -23,7 +23,7 @@ func policyRollbackCommand(a *cli.App) *cobra.Command {
 		Long: "Activates the bundle that was active before the current one, or with --to another stored one\n" +
 			"(`reviewer policy list` shows them). It is verified and compiled again, and must be unchanged. The\n" +
 			"current bundle stays stored, but a further rollback skips it, and `policy activate` and `pull` refuse it\n" +
-			"until a release with a newer sequence is active, or with --resume.\n\n" +
+			"until a release with a newer sequence is active, or with --resume and --reason.\n\n" +
 			"--to none leaves the layer without a bundle: then the built-in policy is the base, and policy folders\n" +
 			"are used again. With a trust file, a lower sequence or no bundle needs --allow-rollback. To roll\n" +
 			"back all machines, release the old contents under a new sequence instead.",

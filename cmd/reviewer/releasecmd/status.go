@@ -197,7 +197,7 @@ func (d *StatusDocument) emptied(holds *active.Layers, l LayerStatus) {
 // held lists what was rolled back, each bundle once.
 func (l *LayerStatus) held(history []releases.Activation, believed active.Trust) {
 	for _, r := range active.HeldBack(history, l.Layer) {
-		but := "(or a person at a terminal adds --resume)"
+		but := "(or a person at a terminal adds --resume and --reason)"
 		if !believed.None() && slices.Contains(believed.Revoked, r.From.Archive) {
 			but = "(the trust file revokes it, so --resume does not help)"
 		}

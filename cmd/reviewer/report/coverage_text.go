@@ -91,12 +91,12 @@ func missedRows(c *Coverage) []string {
 func (c Cell) label() string { return c.Kind + ": " + c.Name }
 
 func under(u KindMissing) string {
-	return fmt.Sprintf("%s: %s %% covered, below the threshold of %s %%", term.PrintableLine(u.Kind), cut(u.Percent), cut(u.Threshold))
+	return fmt.Sprintf("%s: %s %% covered, below the threshold of %s %%", term.PrintableLine(u.Kind), Cut(u.Percent), Cut(u.Threshold))
 }
 
-// cut writes a percentage with at most one digit after the point, truncated and
+// Cut writes a percentage with at most one digit after the point, truncated and
 // not rounded: 94.99 is shown as 94.9 if 95 is required.
-func cut(p float64) string {
+func Cut(p float64) string {
 	text := percent(int(p*10+1e-9), 1000)
 	return strings.TrimSuffix(text, ".0")
 }

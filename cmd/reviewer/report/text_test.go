@@ -26,8 +26,8 @@ func TestPercent(t *testing.T) {
 		}
 	}
 	for p, want := range map[float64]string{94.99: "94.9", 95: "95", 99.96: "99.9", 100: "100", 0: "0", 62.5: "62.5", 0.1 + 0.2: "0.3"} {
-		if got := cut(p); got != want {
-			t.Errorf("cut(%v) = %s, want %s", p, got, want)
+		if got := Cut(p); got != want {
+			t.Errorf("Cut(%v) = %s, want %s", p, got, want)
 		}
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -101,8 +101,7 @@ func (l *Policy) lost(r *engine.Record) []engine.Place {
 func (l *Policy) lostIn(lost []engine.Place, v any, tool, name string) []engine.Place {
 	switch v := v.(type) {
 	case string:
-		_, notNumber := strconv.ParseFloat(v, 64) // large and broken numbers are recorded as texts
-		if notNumber == nil || strings.Contains(v, masked) {
+		if classify.MayBeNumber(v) || strings.Contains(v, masked) {
 			return append(lost, l.places(tool, name)...)
 		}
 	case []any:

@@ -59,6 +59,10 @@ func TestLacks(t *testing.T) {
 	bash := &engine.EventFacts{Tool: "Bash", Args: map[string]any{"command": "cat a"}}
 	server := &engine.EventFacts{Tool: "mcp__shop__sell", Args: map[string]any{"what": []any{"tea"}}}
 	said := &engine.EventFacts{Tool: "mcp__shop__sell", Args: map[string]any{"what": "tok_77"}}
+	digits := &engine.EventFacts{Tool: "mcp__shop__get", Args: map[string]any{"id": "7", "count": 7}}
+	large := &engine.EventFacts{Tool: "mcp__shop__get", Args: map[string]any{"id": "9007199254740993"}}
+	broken := &engine.EventFacts{Tool: "mcp__shop__get", Args: map[string]any{"id": "7.0"}}
+	endless := &engine.EventFacts{Tool: "mcp__shop__get", Args: map[string]any{"id": "1e999"}}
 	long := &engine.EventFacts{Tool: "mcp__shop__sell", Args: map[string]any{"what": "tok_…"}}
 	secret := &engine.EventFacts{Tool: "mcp__shop__sell", Args: map[string]any{"what": []any{"REDACTED_email_12"}}}
 	read := &engine.EventFacts{Tool: "Read", Args: map[string]any{}, Result: &engine.ResultFacts{Content: &engine.ContentFacts{Bytes: 9}}}
@@ -97,6 +101,10 @@ func TestLacks(t *testing.T) {
 		"a prompt":                             {all.MissingFact, engine.PhasePrompt, &engine.EventFacts{}, none, ""},
 		"a record that nobody decided":         {all.MissingFact, engine.PhasePre, write, nil, ""},
 		"a text that is there":                 {all.MissingFact, engine.PhasePre, said, none, ""},
+		"a text of digits":                     {all.MissingFact, engine.PhasePre, digits, none, ""},
+		"a large number or a text":             {all.MissingFact, engine.PhasePre, large, none, notFor},
+		"a fraction or a text":                 {all.MissingFact, engine.PhasePre, broken, none, notFor},
+		"a number out of range or a text":      {all.MissingFact, engine.PhasePre, endless, none, notFor},
 		"a text that was shortened":            {all.MissingFact, engine.PhasePre, long, none, notFor},
 		"a text with a secret":                 {all.MissingFact, engine.PhasePre, secret, none, notFor},
 		"an address, masked then":              {all.MissingFact, engine.PhasePre, masked, mail, "personal data (email) was replaced in the record, and this policy would see it"},

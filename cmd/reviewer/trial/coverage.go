@@ -265,8 +265,12 @@ func (t *trial) access(b *bundles.Bundle) []report.Cell {
 	for _, l := range b.Access {
 		for _, r := range l.Rules {
 			id := l.FindingID(r.ID)
-			c := t.expectedCell(accessIDs, id, r, "rules or findings")
-			// A rule that allows is a finding and no rule of the decision, and what it allows is all that it does.
+			key := "rules or findings"
+			if r.Effect == bundles.EffectAllow {
+				key = "findings" // it is not among the rules of a decision
+			}
+			c := t.expectedCell(accessIDs, id, r, key)
+			// What a rule allows is all that it does.
 			if r.Effect == bundles.EffectAllow && l.Default != bundles.EffectAllow && t.reached.has(allowing, id) {
 				c.Name, c.Covered = id, true
 			}
