@@ -270,6 +270,9 @@ func (s *SchemaNode) keys() []string {
 // similar one.
 func (s *SchemaNode) instead(p conform.Problem, doc any) string {
 	node, v := s.follow(p.At, doc)
+	if hint := unquoted(p.Message, v); p.Keyword == "type" && hint != "" {
+		return hint
+	}
 	if node == nil || p.Keyword != "enum" {
 		return map[bool]string{true: "; write a path in the workspace, such as packages/*/src or **/*.md"}[node != nil && node.Form == "path"]
 	}

@@ -51,7 +51,7 @@ func TestCheckErrors(t *testing.T) {
 		{`action.?comands.hasValue()`, `unknown field "comands"; did you mean "commands"?`},
 		{`action.risk > 1`, `when:1:7: unknown field "risk"; expected one of name, resource, types,`},
 		{`actoin.types.size() > 1`, `when:1:1: unknown name "actoin"; did you mean "action"?`},
-		{`input.action.types.size() > 1`, `when:1:1: unknown name "input"; expected one of the variables phase, harness,`},
+		{`input.action.types.size() > 1`, `when:1:1: CEL has no input: its fields are variables, so write action.commands`},
 		{`event.args.command`, `when: expected a bool (compare the value with something), got dyn`},
 		{`size(action.types)`, `when: expected a bool (compare the value with something), got int`},
 		{`1 +`, `when:1:4: syntax error: the expression ends too early`},

@@ -35,8 +35,8 @@ func (l *language) explain(e *expression, issues *cel.Issues) []*Error {
 		if field, ok := quoted(i.Message, "undefined field '"); ok {
 			p.Message = l.undefined(field, owners[i.ExprID])
 		}
-		if name, ok := quoted(i.Message, "undeclared reference to '"); ok &&
-			(engine.Nearest(name, l.types["engine.Input"].names) != "" || !strings.Contains(i.Message, "did you mean")) {
+		if name, ok := quoted(i.Message, "undeclared reference to '"); ok && (undeclaredHint(name) != "" ||
+			engine.Nearest(name, l.types["engine.Input"].names) != "" || !strings.Contains(i.Message, "did you mean")) {
 			p.Message = l.undeclared(name)
 		}
 		if strings.HasPrefix(i.Message, "invalid matches argument") {
@@ -88,14 +88,20 @@ func kindOf(message string) string {
 	return "cel.type"
 }
 
-// unparsed shortens the parser's list of expected tokens.
+// unknownEscape is the end of a string up to an escape that CEL does not have.
+var unknownEscape = engine.Regexp(`^token recognition error at: '.*?["'](?:[^\\]|\\.)*(\\[^\\])'$`)
+
+// unparsed shortens the parser's list of expected tokens, and explains backslashes.
 func unparsed(message string) string {
 	rest, found := strings.CutPrefix(message, "Syntax error: ")
 	if !found {
 		return message
 	}
 	before, _, long := strings.Cut(rest, " expecting {")
+	escape := unknownEscape().FindStringSubmatch(rest)
 	switch {
+	case escape != nil:
+		return fmt.Sprintf(`%[1]s is not an escape in a string of CEL: write \%[1]s, or a raw string such as r"%[1]s"`, escape[1])
 	case !long:
 		return "syntax error: " + rest
 	case strings.Contains(before, "'<EOF>'"):

@@ -166,6 +166,9 @@ func undeclaredHint(name string) string {
 	if hint := wordHints[name]; hint != "" {
 		return hint
 	}
+	if name == "input" {
+		return "CEL has no input: its fields are variables, so write action.commands for input.action.commands"
+	}
 	if hint := functionHints[name]; hint != "" {
 		return fmt.Sprintf("unknown function %s: write %s", name, hint)
 	}

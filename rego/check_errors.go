@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/open-policy-agent/opa/v1/ast"
 	opatypes "github.com/open-policy-agent/opa/v1/types"
 )
@@ -88,7 +89,7 @@ func (c *checker) unsafe(e *ast.Error) {
 	}
 	p := c.wrong(e.Location, "rego.unsafe", "%s has no value here", name)
 	p.Expected = fmt.Sprintf("some %s in …, %s := …, an import, or a rule of this package", name, name)
-	p.Suggestion = nearestOf(name, c.namesIn(e.Location.File))
+	p.Suggestion = engine.Nearest(name, c.namesIn(e.Location.File))
 }
 
 // inPackage is the path of a name in the package of a module.
@@ -132,14 +133,14 @@ func (c *checker) noFunction(e *ast.Error, name string) {
 			return // it does not compile, which was reported
 		}
 		p := c.wrong(e.Location, "rego.function", "unknown function %s", dotted(name))
-		p.Suggestion = nearestOf(last(path), c.below(above(path)))
+		p.Suggestion = engine.Nearest(last(path), c.below(above(path)))
 		return
 	}
 	if !c.missing(c.inPackage(e.Location.File, name)) {
 		return
 	}
 	p := c.wrong(e.Location, "rego.function", "unknown function %s", name)
-	p.Suggestion = nearestOf(name, append(slices.Sorted(maps.Keys(ast.BuiltinMap)), c.namesIn(e.Location.File)...))
+	p.Suggestion = engine.Nearest(name, append(slices.Sorted(maps.Keys(ast.BuiltinMap)), c.namesIn(e.Location.File)...))
 }
 
 // below lists the names one step under a path, of rules and of data.

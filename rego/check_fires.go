@@ -117,7 +117,7 @@ func (c *checker) fires(r *ast.Rule, layer string, rows map[string]row, s RuleSe
 	s.IDs[id] = true
 	if rows[id].layer != layer && !slices.Contains(c.Broken, id) {
 		p := c.wrong(at, "rule.unknown", "no row of rules/**.yaml has the id %q, so this has no effect", id)
-		p.Suggestion, p.About = nearestOf(id, idsOf(rows, layer)), id
+		p.Suggestion, p.About = engine.Nearest(id, idsOf(rows, layer)), id
 	}
 	c.sameID(r, id)
 }
@@ -165,13 +165,13 @@ func (c *checker) finding(r *ast.Rule, layer string, rows map[string]row, s Rule
 		c.wrong(at, "rule.unknown", "%q is a rule of the %s layer; give this finding another id", id, known.layer)
 	case !there && o.Get(ast.InternedTerm("decision")) == nil:
 		p := c.remark(at, "rule.unknown", "no row has the id %q and the finding has no decision, so it blocks", id)
-		p.Suggestion, p.About = nearestOf(id, idsOf(rows, layer)), id
+		p.Suggestion, p.About = engine.Nearest(id, idsOf(rows, layer)), id
 	}
 	c.vocabulary(o, "decision", engine.Verdicts())
 	c.vocabulary(o, "severity", engine.Severities())
 	for _, key := range o.Keys() {
 		if word, at := stringOf(key); word != "" && !slices.Contains(findingFields, word) {
-			c.remark(at, "rego.unused", "nothing reads %q of a finding", word).Suggestion = nearestOf(word, findingFields)
+			c.remark(at, "rego.unused", "nothing reads %q of a finding", word).Suggestion = engine.Nearest(word, findingFields)
 		}
 	}
 	c.sameID(r, id)
@@ -206,7 +206,7 @@ func (c *checker) exception(r *ast.Rule, layer string, rows map[string]row) {
 	switch {
 	case !there:
 		p := c.wrong(at, "rule.unknown", "there is no rule %q%s", id, NoException)
-		p.Suggestion, p.About = nearestOf(id, idsOf(rows, "")), id
+		p.Suggestion, p.About = engine.Nearest(id, idsOf(rows, "")), id
 	case known.always:
 		c.wrong(at, "rule.always", "rule %s allows no exceptions, so this has no effect", id)
 	case !slices.Contains(known.overridable, any(layer)):

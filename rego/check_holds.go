@@ -51,7 +51,7 @@ func constantly(e *ast.Expr) (holds, constant bool) {
 			return bool(b), true
 		}
 	case []*ast.Term:
-		if len(t) == 3 && scalar(t[1]) && scalar(t[2]) {
+		if len(t) == 3 && ast.IsScalar(t[1].Value) && ast.IsScalar(t[2].Value) {
 			return compared(operator(t[0]), ast.Compare(t[1].Value, t[2].Value))
 		}
 	}
@@ -63,14 +63,6 @@ func operator(t *ast.Term) string { return t.Value.String() }
 func compared(op string, c int) (holds, known bool) {
 	holds, known = map[string]bool{"eq": c == 0, "equal": c == 0, "neq": c != 0, "lt": c < 0, "lte": c <= 0, "gt": c > 0, "gte": c >= 0}[op]
 	return holds, known
-}
-
-func scalar(t *ast.Term) bool {
-	switch t.Value.(type) {
-	case ast.String, ast.Number, ast.Boolean, ast.Null:
-		return true
-	}
-	return false
 }
 
 // demands are a body's conditions on each value.
@@ -97,7 +89,7 @@ func (d *demands) add(e *ast.Expr) string {
 	if op == "internal.member_2" {
 		return d.member(e, a, b)
 	}
-	if scalar(a) && !scalar(b) {
+	if ast.IsScalar(a.Value) && !ast.IsScalar(b.Value) {
 		op, a, b = mirrored[op], b, a
 	}
 	if v, isVar := a.Value.(ast.Var); isVar && op == "eq" && !e.Negated {
@@ -106,7 +98,7 @@ func (d *demands) add(e *ast.Expr) string {
 			return ""
 		}
 	}
-	if !scalar(b) {
+	if !ast.IsScalar(b.Value) {
 		return ""
 	}
 	if e.Negated {
@@ -177,7 +169,7 @@ func (d *demand) verdict(e *ast.Expr) string {
 
 // member records that a value is, or is not, in a list.
 func (d *demands) member(e *ast.Expr, x, list *ast.Term) string {
-	if scalar(x) {
+	if ast.IsScalar(x.Value) {
 		if d.key(list) == "" {
 			return ""
 		}
@@ -206,7 +198,7 @@ func (d *demand) is(holds bool, e *ast.Expr) string {
 func constants(t *ast.Term) (words []string, all bool) {
 	all = true
 	see := func(item *ast.Term) {
-		all = all && scalar(item)
+		all = all && ast.IsScalar(item.Value)
 		words = append(words, item.Value.String())
 	}
 	switch v := t.Value.(type) {

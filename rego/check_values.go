@@ -111,7 +111,7 @@ func (c *checker) conflicts(m *ast.Module) {
 	first := map[string]*ast.Rule{}
 	for _, r := range m.Rules {
 		if r.Default || r.Else != nil || len(r.Head.Args) > 0 || r.Head.Key != nil || r.Head.Value == nil ||
-			!r.Head.Value.IsGround() || !r.Head.Ref().IsGround() || !scalar(r.Head.Value) {
+			!r.Head.Value.IsGround() || !r.Head.Ref().IsGround() || !ast.IsScalar(r.Head.Value.Value) {
 			continue
 		}
 		key := pathOf(r) + "|" + r.Body.String()

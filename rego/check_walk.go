@@ -122,7 +122,9 @@ func (w *walker) rule(r *ast.Rule) bool {
 func (w *walker) headOf(r *ast.Rule) *shape {
 	value := w.term(r.Head.Value)
 	if r.Head.RuleKind() == ast.MultiValue {
-		return &shape{kind: array, items: w.term(r.Head.Key)}
+		member := w.term(r.Head.Key)
+		w.noObject(r, member)
+		return &shape{kind: array, items: member}
 	}
 	path := strings.Count(pathOf(r), "/") + 1
 	if n := len(r.Module.Package.Path) + len(r.Head.Ref()) - path; n > 0 {
@@ -131,6 +133,20 @@ func (w *walker) headOf(r *ast.Rule) *shape {
 		}
 	}
 	return value
+}
+
+// noObject reports a member of findings or exceptions that is none of what the policy reads.
+func (w *walker) noObject(r *ast.Rule, is *shape) {
+	layer, _, _ := strings.Cut(r.Location.File, "/")
+	form := map[string]string{findingsName: `{"id": %s}`, exceptionsName: `{"rule": %s, "reason": "…"}`}[last(pathOf(r))]
+	if !w.report || w.silent || form == "" || above(pathOf(r)) != slashedRoot(layer) || is == nil || is.kind == object || is.kind == never {
+		return
+	}
+	name := `"…"`
+	if _, isText := r.Head.Key.Value.(ast.String); isText {
+		name = r.Head.Key.String()
+	}
+	w.wrong(r.Head.Key.Location, "rego.type", "each of the %s is an object: write "+form, last(pathOf(r)), name)
 }
 
 func (w *walker) body(b ast.Body) {
@@ -234,6 +250,8 @@ func (w *walker) builtin(name string, args []*ast.Term, known []*shape) *shape {
 		}
 	case "min", "max":
 		out = known[0].each()
+	case "concat", "sprintf":
+		out = &shape{kind: text}
 	case "count", "sum", "plus", "mul", "div", "rem", "round", "abs", "to_number":
 		out = &shape{kind: number}
 	}
@@ -574,5 +592,3 @@ func (w *walker) member(x *ast.Term, is *shape, list *ast.Term, of *shape) {
 		l.Foreach(each)
 	}
 }
-
-func nearestOf(word string, known []string) string { return engine.Nearest(word, known) }

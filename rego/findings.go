@@ -453,15 +453,11 @@ func memberOf(r *ast.Rule) string {
 		return familyRule(r)
 	}
 	key := r.Head.Key
-	if o, ok := key.Value.(ast.Object); ok {
-		if key = o.Get(ast.InternedTerm("id")); key == nil {
-			return ""
-		}
+	if o, isObject := objectOf(key); isObject {
+		key = o.Get(ast.InternedTerm("id"))
 	}
-	if s, ok := key.Value.(ast.String); ok {
-		return string(s)
-	}
-	return ""
+	id, _ := stringOf(key)
+	return id
 }
 
 func rootOf(layer string) string {

@@ -173,7 +173,7 @@ const maxIndex = 16
 
 // value returns the value of a term: a constant, or the path to a place in the input.
 func (b *body) value(t *ast.Term) (any, bool) {
-	if scalar(t) {
+	if ast.IsScalar(t.Value) {
 		v, err := ast.JSON(t.Value)
 		return v, err == nil && v != nil
 	}
@@ -205,7 +205,7 @@ func (b *body) isMember(x, list *ast.Term) {
 	b.each(list, func(t *ast.Term) {
 		switch v, ok := b.value(t); {
 		case !ok:
-		case scalar(t):
+		case ast.IsScalar(t.Value):
 			constants = append(constants, v)
 		default:
 			copies = append(copies, v)

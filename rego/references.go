@@ -147,13 +147,8 @@ func DecidedAt(modules map[string]string) map[string][]string {
 		}
 		layer, _, _ := strings.Cut(name, "/")
 		for _, r := range m.Rules {
-			key := r.Head.Key
-			if o, isObject := objectOf(key); isObject {
-				key = o.Get(ast.InternedTerm("id"))
-			}
-			path := pathOf(r)
-			id, _ := stringOf(key)
-			if id == "" || path != slashedRoot(layer)+"/"+findingsName && !slices.Contains(firesPaths, path) {
+			path, id := pathOf(r), memberOf(r)
+			if path != slashedRoot(layer)+"/"+findingsName && !slices.Contains(firesPaths, path) {
 				id = familyRule(r)
 			}
 			if id != "" {

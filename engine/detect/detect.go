@@ -131,7 +131,7 @@ func (s *Set) Finds(index int, in string) bool {
 
 // applicable returns the indices of the detectors that apply to such an event.
 func (s *Set) applicable(e engine.Event) []int {
-	places := placesOf(e.Phase)
+	places := PlacesOf(e.Phase)
 	var list []int
 	for i := range s.detectors {
 		if d := &s.detectors[i]; d.looksIn(places) && d.looksAt(e.Tool) {

@@ -13,9 +13,9 @@ var (
 	after  = []engine.Place{engine.PlaceResults}
 )
 
-// placesOf lists the places of texts in an event. A call's arguments are
+// PlacesOf lists the places of texts in an event. A call's arguments are
 // examined before it runs; the event after it contains them again.
-func placesOf(p engine.Phase) []engine.Place {
+func PlacesOf(p engine.Phase) []engine.Place {
 	switch p {
 	case engine.PhasePre:
 		return before

@@ -8,6 +8,7 @@ package yamltext
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -47,6 +48,11 @@ func lateLines() []string {
 
 func parserFault(err error, lines []string) Fault {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if name, alias := strings.CutPrefix(text, "unknown anchor '"); alias {
+		name = "*" + strings.TrimSuffix(name, "' referenced")
+		at := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, name) })
+		return Fault{max(0, at) + 1, 0, fmt.Sprintf("%s refers to an anchor of YAML that is not there; put quotes around it: \"%s\"", name, name)}
+	}
 	rest, ok := strings.CutPrefix(text, "line ")
 	if !ok {
 		return Fault{1, 0, text}
@@ -60,6 +66,9 @@ func parserFault(err error, lines []string) Fault {
 		if strings.HasPrefix(what, begin) {
 			line++
 		}
+	}
+	if what == "did not find expected alphabetic or numeric character" {
+		what = "a value that begins with * or & needs quotes, such as \"*\", since these begin aliases and anchors in YAML"
 	}
 	last := len(lines)
 	for last > 1 && lines[last-1] == "" {

@@ -144,3 +144,51 @@ func rewrite(a *txtar.Archive, in *input) {
 	}
 	a.Files = files
 }
+
+// What only looks like one of these mistakes is right.
+func TestRight(t *testing.T) {
+	files := map[string]string{
+		"access/acme.yaml": `id: acme
+rules:
+  - {id: remove, effect: deny, commands: [rm]}
+  - {id: more, effect: require_approval, commands: ["rm *"]}
+  - {id: make, effect: allow, commands: [make]}
+`,
+		"cases/acme.yaml": `- name: the list
+  cases:
+    - {Bash: rm, decision: block, rules: [access.acme.remove]}
+    - {Bash: rm a, decision: ask, rules: [access.acme.more]}
+`,
+		"detectors/acme.yaml": `- id: acme.customer
+  title: A customer
+  pattern: 'KD-[0-9]{8}'
+  in: [results]
+  examples: {match: [KD-12345678], no_match: [KD-1]}
+`,
+		"rules/acme.yaml": `- id: acme.prod
+  title: Production
+  severity: high
+  decision: ask
+  message: "{tool} is about production"
+  match: {phases: [pre, post], detected: [acme.customer]}
+`,
+		"rules/acme.rego": `package policies.user
+
+findings contains _made(c) if some c in input.action.commands
+
+findings contains f if {
+	input.phase == "pre"
+	f := object.union({"id": "acme.prod"}, {"message": "m"})
+}
+
+_made(c) := {"id": "acme.prod"} if c.name == "acmectl"
+`,
+	}
+	in := &input{name: "right", files: fstest.MapFS{}}
+	for name, text := range files {
+		in.files[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	if got := in.said(t, bare(t)); got != "" {
+		t.Error(got)
+	}
+}

@@ -35,6 +35,7 @@ func (p *policy) access() {
 			}
 			for _, r := range a.Rules {
 				p.writtenCommands(l.Layer, r)
+				p.withoutArguments(l.Layer, r, a)
 			}
 		}
 	}
@@ -61,6 +62,18 @@ func (p *policy) writtenCommands(layer string, r bundles.AccessRule) {
 	if len(r.Tools) > 0 && !slices.ContainsFunc(r.Tools, func(tool string) bool { return p.runsCommands(tool) }) {
 		p.warn(layer, r.Spot, "commands", "rule.never", "commands: %s runs no commands, so this rule never applies; remove one of the two",
 			strings.Join(r.Tools, ", ")).Warning = false
+	}
+}
+
+// withoutArguments warns about a restriction of a program that any argument avoids, unless another pattern of the list has one.
+func (p *policy) withoutArguments(layer string, r bundles.AccessRule, a bundles.AccessList) {
+	for _, word := range r.Commands {
+		more := func(pattern string) bool { return strings.HasPrefix(pattern, word+" *") || strings.HasPrefix(pattern, word+"*") }
+		others := func(other bundles.AccessRule) bool { return slices.ContainsFunc(other.Commands, more) }
+		if r.Effect != bundles.EffectAllow && !strings.ContainsAny(word, " *(") && !slices.ContainsFunc(a.Rules, others) {
+			p.warn(layer, r.Spot, "commands", "rule.program", "commands: %q is only the program without arguments; write %q, which is with and "+
+				"without any", word, word+" *")
+		}
 	}
 }
 

@@ -44,6 +44,26 @@ func (p *policy) detectors() {
 	}
 }
 
+// undetected warns about a rule that waits for detectors which search no text of its phases.
+func (p *policy) undetected(layer string, r bundles.Rule) {
+	for _, l := range p.effective.Layers {
+		for _, d := range l.Detectors {
+			searched := func(phase string) bool {
+				places := detect.PlacesOf(engine.Phase(phase))
+				return slices.ContainsFunc(places, func(at engine.Place) bool { return len(d.In) == 0 || slices.Contains(d.In, string(at)) })
+			}
+			if slices.Contains(r.Match.Detected, d.ID) && slices.ContainsFunc(r.Match.Phases, searched) {
+				return
+			}
+		}
+	}
+	if len(r.Match.Detected) > 0 && len(r.Match.Phases) > 0 {
+		p.warn(layer, r.Spot, "match", "rule.never", "match: no text of phase %s is searched for %s, so this rule can never fire: detectors "+
+			"search arguments and contents in phase pre, and results in phase post; change phases, or the in of the detector",
+			strings.Join(r.Match.Phases, ", "), strings.Join(r.Match.Detected, ", "))
+	}
+}
+
 func (p *policy) examples(l *bundles.Bundle, d bundles.Detector, finds func(string) bool) {
 	for i, text := range slices.Concat(d.Examples.Match, d.Examples.NoMatch) {
 		should := i < len(d.Examples.Match)
@@ -67,6 +87,7 @@ func (p *policy) unusable() {
 			p.actions(l.Layer, r.Spot, "match", r.Match.Actions, actions)
 			p.tools(l.Layer, r.Spot, "match", r.Match.Tools, tools)
 			p.programs(l.Layer, r)
+			p.undetected(l.Layer, r)
 			p.exampleTools(l.Layer, r)
 		}
 		for _, a := range l.Access {
