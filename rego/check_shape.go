@@ -98,7 +98,8 @@ func (s shapes) object(schema map[string]any, name string) *shape {
 	o := &shape{kind: object, fields: map[string]*shape{}, optional: map[string]bool{}, name: name}
 	properties, _ := schema["properties"].(map[string]any)
 	required, _ := schema["required"].([]string)
-	for _, key := range slices.Sorted(maps.Keys(properties)) {
+	// A definition is named after the first of its fields: one that is always there, such as effects before added.
+	for _, key := range slices.Concat(slices.Sorted(slices.Values(required)), slices.Sorted(maps.Keys(properties))) {
 		o.fields[key] = s.of(properties[key], key)
 		o.optional[key] = !slices.Contains(required, key)
 	}

@@ -27,7 +27,7 @@ var wrongCEL = []wrong{
 	{"contradiction of numbers in CEL", "rules/a.yaml", rule(`when: time.hour > 20 && time.hour < 6`), "rules/a.yaml:7:37: `time.hour < 6` and `time.hour > 20` exclude each other, so this can never be true"},
 	{"contradiction of not", "rules/a.yaml", rule(`when: session.stopped && !session.stopped`), "rules/a.yaml:7:28: `!session.stopped` and `session.stopped` exclude each other, so this can never be true"},
 	{"a measure that is not a number", "rules/a.yaml", rule("measure: phase\n  threshold: 3"), `rules/a.yaml:7:12: expected a number (such as size(list), or double(value)), got string`},
-	{"CEL of an access rule", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: deny, when: 'action.intnt == \"x\"'}\n", `access/a.yaml:3:42: unknown field "intnt"; did you mean "intent"?`},
+	{"CEL of an access rule", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: deny, when: 'action.intnt == \"x\"'}\n", `access/a.yaml:3:42: unknown field "intnt"; did you mean "intent"? (1 more follows from this)`},
 }
 
 var wrongDefinitions = []wrong{
@@ -36,7 +36,7 @@ var wrongDefinitions = []wrong{
 	{"a definition without its expression", "definitions.yaml", "a:\n  type: bool\n", `definitions.yaml:2:3: definition a: is is missing`},
 	{"a definition with an unknown key", "definitions.yaml", "a: {type: bool, is: 'true', iz: x}\n", `definitions.yaml:1:29: unknown key "iz"; did you mean "is"?`},
 	{"a definition twice", "definitions.yaml", "a: {type: bool, is: 'true'}\na: {type: bool, is: 'true'}\n", `definitions.yaml:2:1: the key a is already set on line 1; keep one of the two`},
-	{"a definition of the layer below", "definitions.yaml", "waiting:\n  type: bool\n  is: phase == \"pre\"\n", `definitions.yaml:1:1: is already defined; give the definition another name`},
+	{"a definition of the layer below", "definitions.yaml", "waiting:\n  type: bool\n  is: phase == \"pre\"\n", `definitions.yaml:1:1: is already defined; give the definition another name (4 more follow from this)`},
 	{"a definition with the name of an input", "definitions.yaml", "action:\n  type: bool\n  is: phase == \"pre\"\n", `definitions.yaml:1:1: is the name of a part of the input; give the definition another one`},
 	{"a definition with a capital letter", "definitions.yaml", "Waits:\n  type: bool\n  is: phase == \"pre\"\n", `definitions.yaml:1:1: a definition's name consists of lower-case letters, digits and _, and begins with a letter`},
 	{"a misspelt name in a definition", "definitions.yaml", "waits:\n  type: bool\n  is: |\n    phase == \"pre\" &&\n      acton.name == \"x\"\n", `definitions.yaml:5:7: unknown name "acton"; did you mean "action"?`},
@@ -71,7 +71,7 @@ var wrongRows = []wrong{
 	{"no test", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  match: {phases: [pre]}\n  harm: outward\n", `warning rules/a.yaml:1:7: rule mine has no case that expects it to fire`},
 	{"threshold without a test", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  measure: session.actions\n  threshold: 3\n  examples: {match: [{tool: Bash, args: {command: ls}}]}\n  harm: outward\n", `warning rules/a.yaml:7:14: rule mine has no case that expects it not to fire, so its threshold is not tested`},
 	{"unknown tool in an example", "rules/a.yaml", "- id: mine\n  title: Mine\n  severity: high\n  decision: ask\n  message: m\n  match: {phases: [pre]}\n  examples: {match: [{tool: Bsh, args: {command: ls}}]}\n", `rules/a.yaml:7:13: no known tool has this name; found "Bsh"; did you mean "Bash"?`},
-	{"shadowed", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: deny, actions: [code.*]}\n  - {id: two, effect: allow, actions: [code.exec]}\n", `access/a.yaml:4:10: access rule access.a.two can never fire: rule one before it applies wherever this one does; move it first, or remove it`},
+	{"shadowed", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: deny, actions: [code.*]}\n  - {id: two, effect: allow, actions: [code.exec]}\n", `access/a.yaml:4:10: access rule access.a.two can never fire: rule one before it applies wherever this one does; move it first, or remove it (1 more follows from this)`},
 	{"unknown effect", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: denny}\n", `access/a.yaml:3:23: effect: unknown word "denny"; did you mean "deny"?`},
 	{"lapses", "access/a.yaml", "id: a\ndefault: allow\nrules:\n  - {id: one, effect: deny, schedule: {hours: [22, 6]}}\n", `warning access/a.yaml:4:10: access rule access.a.one stops applying outside its schedule; then the default allows what it holds up`},
 	{"over", "access/a.yaml", "id: a\nrules:\n  - {id: one, effect: allow, expires_at: 2025-01-01}\n", `warning access/a.yaml:3:42: access rule access.a.one expired on 2025-01-01 and no longer applies; remove it, or set a later date`},
