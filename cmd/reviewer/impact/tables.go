@@ -179,7 +179,8 @@ func duties(list []simulate.SessionDuty) term.Table {
 func unclears(list []simulate.Unclear) term.Table {
 	t := term.Table{Columns: slices.Concat(term.Texts("NOT COMPARED"), term.Numbers("TIMES"), term.Texts("RULES THAT MAY FIRE", "SUCH AS"))}
 	for _, u := range slices.SortedStableFunc(slices.Values(list), func(a, b simulate.Unclear) int { return cmp.Compare(b.Count, a.Count) }) {
-		t.Add(term.Plain(unclearCalls(u)), term.Count(u.Count), term.Plain(cmp.Or(term.PrintableLine(firstFew(u.Rules)), "-")), term.Plain(unclearExample(u)))
+		t.Add(term.Plain(unclearCalls(u)), term.Count(u.Count), term.Plain(cmp.Or(term.PrintableLine(firstFew(u.Rules)), "-")),
+			term.Plain(unclearExample(u)))
 	}
 	return t
 }

@@ -68,7 +68,9 @@ func (p *policy) writtenCommands(layer string, r bundles.AccessRule) {
 // withoutArguments warns about a restriction of a program that any argument avoids, unless another pattern of the list has one.
 func (p *policy) withoutArguments(layer string, r bundles.AccessRule, a bundles.AccessList) {
 	for _, word := range r.Commands {
-		more := func(pattern string) bool { return strings.HasPrefix(pattern, word+" *") || strings.HasPrefix(pattern, word+"*") }
+		more := func(pattern string) bool {
+			return strings.HasPrefix(pattern, word+" *") || strings.HasPrefix(pattern, word+"*")
+		}
 		others := func(other bundles.AccessRule) bool { return slices.ContainsFunc(other.Commands, more) }
 		if r.Effect != bundles.EffectAllow && !strings.ContainsAny(word, " *(") && !slices.ContainsFunc(a.Rules, others) {
 			p.warn(layer, r.Spot, "commands", "rule.program", "commands: %q is only the program without arguments; write %q, which is with and "+
