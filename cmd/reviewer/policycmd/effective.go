@@ -169,7 +169,7 @@ func layerSettings(e *bundles.Effective, key string) ([]effectiveSetting, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, by := range said { // those of which nothing is left
+	for _, by := range said { // also those that have no effective value
 		if !slices.ContainsFunc(all, func(s bundles.Setting) bool { return s.Key == by.Key }) {
 			all = append(all, bundles.Setting{Key: by.Key, Layer: bundles.Base, Merge: by.Merge})
 		}
