@@ -33,7 +33,7 @@ type statementReader struct {
 	polite  bool
 	follows bool // the prompt says more after the clause
 	last    bool // it is the last clause
-	directs bool // a clause before begins with an order, or with a word such as then
+	directs bool // a clause before orders something, or begins with a word such as then
 	forbade bool // a clause before forbids something
 	earlier []token
 
@@ -107,7 +107,8 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 			r.follows = false // wait, let me look
 		}
 		r.clause(c)
-		r.directs = r.directs || len(c.tokens) > 0 && (c.tokens[0].in("starters") || c.tokens[0].anyPart(partOrders))
+		ordered := slices.ContainsFunc(r.list[before:], func(s engine.Statement) bool { return s.Kind == engine.Orders })
+		r.directs = r.directs || ordered || len(c.tokens) > 0 && (c.tokens[0].in("starters") || c.tokens[0].anyPart(partOrders))
 	}
 	r.only = only
 	r.quote(before, raw)

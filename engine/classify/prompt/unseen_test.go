@@ -86,6 +86,8 @@ func TestUnread(t *testing.T) {
 func TestLimited(t *testing.T) {
 	for text, want := range map[string]string{
 		"push only the tools for now":                  "forbids only_push tools until asked",
+		"Roll it out, but only on web-2.":              "orders deploy; forbids only_at web-2 until asked",
+		"roll it out, aber nur auf web-2":              "orders deploy; forbids only_at web-2 until asked",
 		"push only the sdk for now":                    "forbids only_push sdk until asked",
 		"nur ns2!":                                     "forbids only_at ns2 until asked",
 		"only on staging":                              "forbids only_at staging until asked",
