@@ -236,7 +236,8 @@ func fileOps(a *engine.Action) int64 {
 // relation compares the objects of a statement with an action: whether one of them is changed, whether it concerns
 // one of them in any way, and whether something else is changed. Without objects, everything is one.
 func relation(s *engine.Statement, a *engine.Action) (changes, touched, beyond bool) {
-	touched = len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, func(o string) bool { return mentions(a, o) })
+	limits := strings.HasPrefix(s.Act, "only_")
+	touched = len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, func(o string) bool { return mentions(a, o, limits) })
 	for i := range a.Effects {
 		e := &a.Effects[i]
 		if !leavesSomething(e) {
@@ -249,15 +250,16 @@ func relation(s *engine.Statement, a *engine.Action) (changes, touched, beyond b
 	return changes, touched, beyond
 }
 
-// mentions reports whether a command has an object among its words, or a path that ends in a name with it: tariff-sdk is the sdk.
-func mentions(a *engine.Action, object string) bool {
+// mentions reports whether a command has an object among its words. For what limits an act, so does a path that ends in a name with
+// it: after "push only the sdk", ../tariff-sdk is the sdk. An order is for exactly what it names.
+func mentions(a *engine.Action, object string, limits bool) bool {
 	object = strings.TrimPrefix(strings.ToLower(strings.TrimSuffix(object, "/")), "./")
 	is := func(w string) bool {
 		w = strings.ToLower(strings.TrimSuffix(w, "/"))
 		parts := strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("=:@,", r) })
 		base := pathpkg.Base(w)
-		named := strings.FieldsFunc(base, func(r rune) bool { return strings.ContainsRune("-_.", r) })
-		return w == object || base == object || slices.Contains(parts, object) || base != w && slices.Contains(named, object)
+		return w == object || base == object || slices.Contains(parts, object) || limits && base != w &&
+			slices.Contains(strings.FieldsFunc(base, func(r rune) bool { return strings.ContainsRune("-_.", r) }), object)
 	}
 	for i := range a.Commands {
 		c := &a.Commands[i]

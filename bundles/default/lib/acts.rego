@@ -27,8 +27,9 @@ _stands_in(word, line) if effects.marked(line, {word})
 
 # An address, also with a port.
 _stands_in(word, line) if {
-	some part in regex.split(`[\s/=,@"'\[\]]+`, lower(line))
-	strings.any_prefix_match(sprintf("%s:", [part]), sprintf("%s:", [word]))
+	some part in regex.split(`[\s/=,"'\[\]]+`, lower(line))
+	startswith(part, word)
+	regex.match(`^(:[0-9]+)?$`, substring(part, count(word), -1))
 	regex.match(`[.:]`, word)
 }
 

@@ -89,6 +89,12 @@ func withoutUnshown(m *simulate.Impact) *simulate.Impact {
 			first.Resource = notShown
 		}
 	}
+	own.Unclear = slices.Clone(m.Unclear)
+	for i := range own.Unclear {
+		if example := &own.Unclear[i].Example; unshown[example.Resource] {
+			example.Resource = notShown
+		}
+	}
 	if m.Files != nil {
 		files := *m.Files
 		files.Steps = slices.Clone(files.Steps)

@@ -359,7 +359,7 @@ func (p *webPage) unclear(list []simulate.Unclear) {
 		`<th>Rules that may fire</th><th class="n">Times</th><th>Such as</th></tr></thead><tbody>`)
 	for _, u := range list {
 		p.put(`<tr><td>%s</td><td>%s</td><td><code>%s</code></td><td class="n">%s</td><td><code>%s</code></td></tr>`, unclearCalls(u),
-			breakable(u.Missing), breakable(rules(u.Rules)), u.Count, breakable(unclearExample(u)))
+			breakable(u.Missing), breakable(unclearRules(u)), u.Count, breakable(unclearExample(u)))
 	}
 	p.put(`</tbody></table></div></section>`)
 }

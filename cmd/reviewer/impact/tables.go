@@ -179,7 +179,7 @@ func duties(list []simulate.SessionDuty) term.Table {
 func unclears(list []simulate.Unclear) term.Table {
 	t := term.Table{Columns: slices.Concat(term.Texts("NOT COMPARED"), term.Numbers("TIMES"), term.Texts("RULES THAT MAY FIRE", "SUCH AS"))}
 	for _, u := range slices.SortedStableFunc(slices.Values(list), func(a, b simulate.Unclear) int { return cmp.Compare(b.Count, a.Count) }) {
-		t.Add(term.Plain(unclearCalls(u)), term.Count(u.Count), term.Plain(cmp.Or(term.PrintableLine(firstFew(u.Rules)), "-")),
+		t.Add(term.Plain(unclearCalls(u)), term.Count(u.Count), term.Plain(unclearRules(u)),
 			term.Plain(unclearExample(u)))
 	}
 	return t
@@ -191,6 +191,11 @@ func unclearCalls(u simulate.Unclear) string {
 		return cmp.Or(u.Tool, string(u.Phase))
 	}
 	return strings.TrimSpace(u.Tool + " " + string(u.Phase))
+}
+
+// unclearRules lists the rules that may fire.
+func unclearRules(u simulate.Unclear) string {
+	return cmp.Or(term.PrintableLine(firstFew(u.Rules)), "-")
 }
 
 // unclearExample names a call by its record, and what it was unless that is hidden.

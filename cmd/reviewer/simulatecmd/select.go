@@ -123,10 +123,13 @@ func checkRules(ids []string, policies ...*simulate.Named) error {
 }
 
 // checkFired refuses the id of a rule that the candidate does not have and that did not fire when the decisions were recorded. A part of
-// the sessions does not show that.
+// them does not show that.
 func checkFired(ids []string, sums []*simulate.Impact) error {
 	m := sums[0]
-	if !m.Baseline.Recorded || m.Shard != nil || m.Selection.Sample != "" || m.Partial != "" {
+	s := &m.Selection
+	filtered := s.Sample != "" || s.Since+s.Until != 0 ||
+		len(s.Sessions)+len(s.Tools)+len(s.Workspaces)+len(s.Users)+len(s.Agents)+len(s.Answers) > 0
+	if !m.Baseline.Recorded || m.Shard != nil || m.Partial != "" || filtered {
 		return nil
 	}
 	known := slices.Concat(m.Candidate.Rules, m.Candidate.Patterns)
