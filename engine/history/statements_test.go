@@ -126,22 +126,28 @@ func TestProhibitionsAreNotForgotten(t *testing.T) {
 func TestRelation(t *testing.T) {
 	write, read := edits("./src/billing/a.go"), command("r", engine.EffectFileRead, "./src/billing/a.go")
 	push := engine.Action{Commands: []engine.Command{{Name: "git", Sub: []string{"push"}, Operands: []string{"origin", "HEAD:main"}}}}
+	beside := engine.Action{Commands: []engine.Command{{Name: "git", Flags: []string{"-C=../tariff-sdk"}, Sub: []string{"push"}}}}
 	for name, test := range map[string]struct {
 		object string
 		a      engine.Action
 		want   string // changes, touched, beyond
 	}{
-		"its folder":       {"src/billing", write, "true true false"},
-		"another place":    {"src/cart", write, "false false true"},
-		"everything":       {"", write, "true true false"},
-		"only read":        {"src/cart", read, "false false false"},
-		"a branch":         {"main", push, "false true false"},
-		"another branch":   {"dev", push, "false false false"},
-		"part of a branch": {"mai", push, "false false false"},
+		"a part of its name": {"sdk", beside, "false false false"},
+		"what limits an act": {"only_push sdk", beside, "false true false"},
+		"its folder":         {"src/billing", write, "true true false"},
+		"another place":      {"src/cart", write, "false false true"},
+		"everything":         {"", write, "true true false"},
+		"only read":          {"src/cart", read, "false false false"},
+		"a branch":           {"main", push, "false true false"},
+		"another branch":     {"dev", push, "false false false"},
+		"part of a branch":   {"mai", push, "false false false"},
 	} {
 		st := forbid("x")
 		if test.object != "" {
 			st.Objects = []string{test.object}
+		}
+		if act, object, two := strings.Cut(test.object, " "); two {
+			st.Act, st.Objects = act, []string{object}
 		}
 		changes, touched, beyond := relation(&st, &test.a)
 		if got := fmt.Sprint(changes, touched, beyond); got != test.want {

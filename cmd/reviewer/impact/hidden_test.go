@@ -20,6 +20,7 @@ func TestHidden(t *testing.T) {
 		m.Selection.Workspaces = []string{"/home/" + secret}
 		m.Candidate.Name = "/home/" + secret + "/policy"
 		m.Errors = []simulate.StepError{{ID: "ab12cd34-7", Side: "candidate", Error: "decide: /home/" + secret}}
+		m.Unclear = []simulate.Unclear{{Tool: "Bash", Count: 1, Example: simulate.Step{ID: "ab12cd34-9", Resource: "run " + secret}}}
 		m.Fidelity = &simulate.Report{Decisions: 3, Different: 1, First: &simulate.Difference{ID: "ab12cd34-7", Field: "decision.reason",
 			Recorded: secret, Computed: secret}, Missing: map[string]int64{"d1": 1}, Why: map[string]string{"d1": "open /home/" + secret}}
 		return m
@@ -50,6 +51,7 @@ func TestUnshown(t *testing.T) {
 		m.Kinds[0].Example.Resource, m.Kinds[0].Example.Example = "run "+secret, &simulate.Example{}
 		m.Changed[1].First.Resource = "run " + secret
 		m.Files = &simulate.FileChanges{Steps: []simulate.FileStep{{Tool: "Bash", Resource: "run " + secret}}}
+		m.Unclear = []simulate.Unclear{{Tool: "Bash", Count: 1, Example: simulate.Step{ID: "ab12cd34-9", Resource: "run " + secret}}}
 		return m
 	}
 	raw := write(t, "text", private(), impact.Options{})
