@@ -126,14 +126,14 @@ func TestProhibitionsAreNotForgotten(t *testing.T) {
 func TestRelation(t *testing.T) {
 	write, read := edits("./src/billing/a.go"), command("r", engine.EffectFileRead, "./src/billing/a.go")
 	push := engine.Action{Commands: []engine.Command{{Name: "git", Sub: []string{"push"}, Operands: []string{"origin", "HEAD:main"}}}}
-	beside := engine.Action{Commands: []engine.Command{{Name: "git", Flags: []string{"-C=../tariff-sdk"}, Sub: []string{"push"}}}}
+	sibling := engine.Action{Commands: []engine.Command{{Name: "git", Flags: []string{"-C=../tariff-sdk"}, Sub: []string{"push"}}}}
 	for name, test := range map[string]struct {
 		object string
 		a      engine.Action
 		want   string // changes, touched, beyond
 	}{
-		"a part of its name": {"sdk", beside, "false false false"},
-		"what limits an act": {"only_push sdk", beside, "false true false"},
+		"a part of its name": {"sdk", sibling, "false false false"},
+		"what limits an act": {"only_push sdk", sibling, "false true false"},
 		"its folder":         {"src/billing", write, "true true false"},
 		"another place":      {"src/cart", write, "false false true"},
 		"everything":         {"", write, "true true false"},
