@@ -112,6 +112,8 @@ var statementCases = map[string]string{
 	"prompt.shells":             "write a zzqx script",
 	"prompt.code_kinds":         "write a zsh zzqx",
 	"prompt.likens":             "fix it zzqx the kiosk",
+	"prompt.machine_places":     "fix it zzqx the pi",
+	"prompt.articles":           "fix it on zzqx pi",
 	"prompt.own_project":        "fix the zzqx",
 	"prompt.not":                "zzqx commit",
 	"prompt.never":              "zzqx commit",

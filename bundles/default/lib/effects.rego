@@ -202,6 +202,28 @@ near(e) if not e.host
 near(e) if strings.any_prefix_match(e.host, data.reviewer.scope.hosts)
 
 # METADATA
+# title: An effect is on a machine that the user named
+# description: By its address, its full name, or its name in the configuration of ssh.
+on_named_machine(e) if {
+	startswith(e.host, "ssh:")
+	named_machine(regex.replace(substring(e.host, 4, -1), `^[^@]*@`, ""))
+}
+
+# METADATA
+# title: The call runs commands on a machine that the user named
+named_machine(name) if {
+	some n in input.action.effects
+	n.kind == "network"
+	n.verb == "exec"
+	n.target == name
+	_said(n)
+}
+
+_said(n) if n.named
+
+_said(n) if n.mentioned
+
+# METADATA
 # title: An effect is on a repository of a code host
 of_repository(e) if e.object in {"repo", "repository"}
 

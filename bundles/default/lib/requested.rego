@@ -214,6 +214,22 @@ _named_by_some(e) if {
 	_covers(act, s, e)
 }
 
+# What the user ordered to delete, by its name, here or on a machine that they named.
+_named_by_some(e) if {
+	e.kind == "file_delete"
+	e.certainty == "exact"
+	e.location in data.reviewer.workspace.given
+	not e.class
+	_here_or_named(e)
+	some s in _requests("delete")
+	some o in s.objects
+	endswith(concat("", ["/", e.target]), concat("", ["/", trim_suffix(o, "/")]))
+}
+
+_here_or_named(e) if not e.host
+
+_here_or_named(e) if effects.on_named_machine(e)
+
 _listed(id) if {
 	some act, rules in _cfg.answers
 	id in rules

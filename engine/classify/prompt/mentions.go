@@ -37,6 +37,9 @@ func (g *vocabulary) mentions(masked, workspace string, intents []engine.Intent)
 		}
 	}
 	for _, s := range named {
+		m.machinesOf(s)
+	}
+	for _, s := range named {
 		m.kinds(s)
 	}
 	if !work {
@@ -53,6 +56,30 @@ func (m *mentionReader) hostsOf(s []promptWord) {
 			continue
 		}
 		if d := engine.HostMentionOf(host); !slices.Contains(m.hosts, d) {
+			m.hosts = append(m.hosts, d)
+		}
+	}
+}
+
+// machinesOf adds the hosts that a sentence names by a word, as ssh's configuration does: the one after a word for a place, on the nas.
+// After an article almost every word is a name there, without one no word of prose is.
+func (m *mentionReader) machinesOf(s []promptWord) {
+	for i, w := range s {
+		at := i - 1
+		article := at > 0 && s[at].stop == 0 && m.is(s[at], "articles")
+		if article {
+			at--
+		}
+		if at < 0 || s[at].stop != 0 || !m.is(s[at], "machine_places") || len(m.hosts) == maxHosts {
+			continue
+		}
+		if !machineName().MatchString(w.low) || m.has("generic", w.low) || !article && m.nameOf(w) == "" {
+			continue
+		}
+		if e := m.lexicon.entries[fold(w.low)]; e != nil && (token{entry: e}).anyPart(partVerbs, partOrders, partNouns) {
+			continue
+		}
+		if d := engine.HostMentionOf(w.low); !slices.Contains(m.hosts, d) {
 			m.hosts = append(m.hosts, d)
 		}
 	}
@@ -81,6 +108,8 @@ func (m *mentionReader) ordersWork(s []promptWord) bool {
 	}
 	return false
 }
+
+var machineName = engine.Regexp(`^[\pL][\pL0-9_-]+$`)
 
 // mentionReader collects names.
 type mentionReader struct {

@@ -65,6 +65,20 @@ pipe_to_external if {
 	not _stays_here
 	not _only_looked_up
 	not _to_own_repository
+	not _between_named_machines
+}
+
+# What one of the user's machines has, on another: both are named, and nothing of this machine goes with it.
+_between_named_machines if {
+	not _shows_something
+	every e in input.action.effects { _of_named_machines(e) }
+}
+
+_of_named_machines(e) if effects.on_named_machine(e)
+
+_of_named_machines(e) if {
+	e.kind == "network"
+	effects.named_machine(e.target)
 }
 
 # Issues, labels and pull requests of the workspace's own repository, with nothing from elsewhere in them.

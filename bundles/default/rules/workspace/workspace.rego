@@ -184,6 +184,15 @@ _asked_for(e) if {
 	not _only_looking
 }
 
+# The user named the machine, and asked for more than reading. It has no workspace; its programs, settings and start-up files are
+# still asked about.
+_asked_for(e) if {
+	effects.on_named_machine(e)
+	e.location in _workspace.given
+	_plain_file(e)
+	not _only_looking
+}
+
 _plain_file(e) if not e.class
 
 _plain_file(e) if e.class in {"generated", "test"}
