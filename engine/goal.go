@@ -55,6 +55,7 @@ func (g *Goal) Forbids() *Goal {
 type Standing struct {
 	MAC        string      `json:"mac"`                  // keyed digest of the files: equal while none of them changes
 	Statements []Statement `json:"statements,omitempty"` // prohibitions, in the order of files and lines
+	Marks      []string    `json:"marks,omitempty"`      // keyed hashes of distinctive texts of those that are trusted, as in `action.marks`
 }
 
 // MaxStanding is the number of prohibitions that are kept of all instruction files.

@@ -83,7 +83,7 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 		facts.Event.Goal = withRoots(facts.Event.Goal, m, e.Roots, workspace)
 	case engine.PhaseStart:
 		if e.Instructions {
-			facts.Event.Standing = standing.Facts(c.Instructions(e, workspace), c.MAC)
+			facts.Event.Standing = standing.Facts(c.Instructions(e, workspace), c.MAC, c.marker(m, workspace, e.Session).OfText)
 		}
 	case engine.PhaseOther:
 		if e.Unverified != "" && e.Prompt != "" {

@@ -99,7 +99,6 @@ func (h *State) outputLabels(a *engine.Action) []engine.Label {
 				list = append(list, engine.LabelSecret)
 			}
 			list = append(list, h.labelsBelow(e)...)
-		case e.Kind == engine.EffectNetwork && e.Verb == "exec" && h.Goals.namesHost(e): // what runs there has effects of its own
 		case e.Kind == engine.EffectNetwork && !e.Loopback && !a.Synchronises(e):
 			list = append(list, engine.LabelUntrusted)
 		}

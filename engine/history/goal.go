@@ -68,7 +68,8 @@ func (h *State) forbid(g *engine.Goal) {
 }
 
 // foldStanding records what instruction files forbid. What a file says that changed while the session runs wants a question:
-// the agent may have written it. It revokes nothing until the next session.
+// the agent may have written it. It revokes nothing until the next session. What the files name when the session begins comes from no
+// stranger, wherever else it occurs.
 func (h *State) foldStanding(s *engine.Standing) {
 	g := &h.Goals
 	if s == nil || s.MAC == "" || h.Knows(s) {
@@ -76,6 +77,9 @@ func (h *State) foldStanding(s *engine.Standing) {
 	}
 	first := g.StandingMAC == "" && h.Actions == 0
 	g.StandingMAC = prefix(s.MAC, digestLength)
+	if first {
+		h.addMarks(labelPerson, s.Marks)
+	}
 	for _, st := range s.Statements {
 		if st.Kind != engine.Forbids || st.Act == "" {
 			continue

@@ -10,7 +10,8 @@ import (
 
 // Limits of what is kept in one record.
 const (
-	maxText  = 100  // bytes of a sentence
+	maxText  = 100 // bytes of a sentence
+	maxMarks = 24
 	maxFacts = 3600 // bytes of all statements: with the rest of the event they stay below engine.MaxFacts
 )
 
@@ -28,17 +29,22 @@ func inParts(s engine.Statement) []engine.Statement {
 }
 
 // Facts returns what is kept of what the files forbid, and a digest of the files. Nil: there are none.
-func Facts(files []File, mac func([]byte) string) *engine.Standing {
+func Facts(files []File, mac func([]byte) string, marks func(text string) []string) *engine.Standing {
 	if len(files) == 0 {
 		return nil
 	}
-	var all bytes.Buffer
+	var all, trusted bytes.Buffer
 	for _, f := range files {
+		if f.Trusted {
+			trusted.Write(f.text)
+			trusted.WriteByte('\n')
+		}
 		all.WriteString(f.Path + "\x00" + strconv.FormatBool(f.Trusted) + "\x00")
 		all.Write(f.text)
 		all.WriteByte(0)
 	}
-	return &engine.Standing{MAC: mac(all.Bytes()), Statements: Kept(files)}
+	texts := marks(trusted.String())
+	return &engine.Standing{MAC: mac(all.Bytes()), Statements: Kept(files), Marks: texts[:min(len(texts), maxMarks)]}
 }
 
 // Kept lists what is kept of what the files forbid: what is denied before what is only asked about, and of each file in turn, so

@@ -177,7 +177,8 @@ func TestKept(t *testing.T) {
 
 // The digest changes with the text, and with whether it is trusted; at most MaxStanding prohibitions are kept.
 func TestFacts(t *testing.T) {
-	digest := func(files []File) string { return Facts(files, classifytest.MAC).MAC }
+	marks := func(text string) []string { return strings.Fields(text) }
+	digest := func(files []File) string { return Facts(files, classifytest.MAC, marks).MAC }
 	a := []File{{Path: "CLAUDE.md", text: []byte("x")}}
 	for _, b := range [][]File{{{Path: "CLAUDE.md", text: []byte("y")}}, {{Path: "AGENTS.md", text: []byte("x")}},
 		{{Path: "CLAUDE.md", Trusted: true, text: []byte("x")}}} {
@@ -185,8 +186,12 @@ func TestFacts(t *testing.T) {
 			t.Errorf("%v has the digest of %v", b, a)
 		}
 	}
-	if Facts(nil, classifytest.MAC) != nil {
+	if Facts(nil, classifytest.MAC, marks) != nil {
 		t.Error("facts of no files")
+	}
+	both := []File{{Path: "CLAUDE.md", Trusted: true, text: []byte("x")}, {Path: "AGENTS.md", text: []byte("y")}}
+	if got := Facts(both, classifytest.MAC, marks).Marks; !slices.Equal(got, []string{"x"}) {
+		t.Errorf("marks of %v, want those of the trusted file", got)
 	}
 	var text strings.Builder
 	for i := range 2 * engine.MaxStanding {
@@ -194,7 +199,7 @@ func TestFacts(t *testing.T) {
 	}
 	r := disk(t, map[string]string{"CLAUDE.md": text.String(),
 		"AGENTS.md": strings.Repeat("Never change `"+strings.Repeat("long/", 30)+"x.go`.\n\n", 30)})
-	s := Facts(r.Files(), classifytest.MAC)
+	s := Facts(r.Files(), classifytest.MAC, func(string) []string { return nil })
 	if raw, err := json.Marshal(s); err != nil || len(raw) > maxFacts+200 {
 		t.Errorf("%d bytes, %v", len(raw), err)
 	}
@@ -234,6 +239,6 @@ func TestLists(t *testing.T) {
 
 // describe is all that is found, with how long it holds.
 func describe(r *Reader) string {
-	raw, _ := json.Marshal(Facts(r.Files(), func(b []byte) string { return "" }))
+	raw, _ := json.Marshal(Facts(r.Files(), func(b []byte) string { return "" }, func(string) []string { return nil }))
 	return string(raw)
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -276,6 +277,7 @@ func TestWhoAsks(t *testing.T) {
 				if err := server.Process.Signal(syscall.SIGSTOP); err != nil {
 					t.Fatal(err)
 				}
+				await.Until(t, "the server has stopped", func() bool { return stopped(server.Process.Pid) })
 				becomes(t, home, how)
 				if err := server.Process.Signal(syscall.SIGCONT); err != nil {
 					t.Fatal(err)
@@ -291,6 +293,15 @@ func TestWhoAsks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stopped reports whether all threads of a process have stopped, which takes a moment after the signal.
+func stopped(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	return len(threads) > 0 && !slices.ContainsFunc(threads, func(file string) bool {
+		stat, _ := os.ReadFile(file) // a thread that is gone has no state
+		return !bytes.Contains(stat, []byte(") T "))
+	})
 }
 
 // becomes starts a program that asks, and waits until it has ended or become another one.

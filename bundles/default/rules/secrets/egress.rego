@@ -71,6 +71,7 @@ pipe_to_external if {
 # What one of the user's machines has, on another: both are named, and nothing of this machine goes with it.
 _between_named_machines if {
 	not _shows_something
+	input.action.effects != []
 	every e in input.action.effects { _of_named_machines(e) }
 }
 
