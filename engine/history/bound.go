@@ -202,7 +202,7 @@ func (a *allowance) size() int {
 
 func (c *callEntry) size() int {
 	n := len(c.ID) + len(c.Agent) + 18 + number(c.Pre) + number(c.Post) +
-		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + text(c.Tree) + text(string(c.Outcome)) +
+		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + listSize(c.Trees) + text(string(c.Outcome)) +
 		number(c.Kept) + text(c.Form) + text(c.Mode)
 	if len(c.Changes) > 0 {
 		n += 7
@@ -292,7 +292,7 @@ func (h *State) boundCalls() {
 	}
 	for i := 0; i < len(h.Calls) && size > callBytes; i++ {
 		size -= h.Calls[i].size()
-		h.Calls[i].Changes, h.Calls[i].Tree = nil, ""
+		h.Calls[i].Changes, h.Calls[i].Trees = nil, nil
 		size += h.Calls[i].size()
 	}
 	for full() {

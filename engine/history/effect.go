@@ -136,23 +136,24 @@ func keptApart(e *engine.Effect) bool {
 // FoldVersion. They only make policy milder, so the oldest is forgotten.
 const maxTrees = 8
 
-// madeTree returns the key of the working tree that an action has git make; of
-// several, that of the last one. A folder that already exists may be someone's:
+// madeTrees returns the keys of the working trees that an action has git make. A folder that already exists may be someone's:
 // git refuses it, and what comes after it in the same command may hide that.
-func madeTree(a *engine.Action) string {
-	key := ""
+func madeTrees(a *engine.Action) []string {
 	if a == nil {
-		return key
+		return nil
 	}
+	var keys []string
 	for i := range a.Effects {
 		e := &a.Effects[i]
 		if e.Object == engine.ObjectWorktree && e.Kind == engine.EffectFileWrite && e.Certainty == engine.CertaintyExact &&
 			e.Exists != "yes" && e.Class == "" && e.Host == "" && (besides(e.Location) || e.Location == engine.LocationTemp ||
 			e.Location == engine.LocationInside) {
-			key = truncateKey(e.Short)
+			if key := truncateKey(e.Short); key != "" {
+				keys = keepLast(appendOnce(keys, key), maxTrees)
+			}
 		}
 	}
-	return key
+	return keys
 }
 
 // besides reports whether a working tree may be there.

@@ -254,7 +254,7 @@ func (h *State) foldCall(r *engine.Record, denied bool) {
 	if denied {
 		c.Outcome = engine.OutcomeDenied
 	}
-	c.Changes, c.Tree = changes(r.ExecutedAction()), madeTree(r.ExecutedAction())
+	c.Changes, c.Trees = changes(r.ExecutedAction()), madeTrees(r.ExecutedAction())
 	if c.Enforced == engine.Ask {
 		h.Asked++
 		h.asks(&c, r)
@@ -311,7 +311,7 @@ func (h *State) foldPost(r *engine.Record) {
 	news := outcome == engine.OutcomeRan && h.foldRan(c, r)
 	h.Goals.settle(c.Pre, outcome == engine.OutcomeRan || outcome == engine.OutcomeUnknown)
 	c.Outcome, c.Post = outcome, r.N
-	c.Decision, c.Enforced, c.Args, c.Changes, c.Tree, c.Form, c.Mode = "", "", "", nil, "", "", ""
+	c.Decision, c.Enforced, c.Args, c.Changes, c.Trees, c.Form, c.Mode = "", "", "", nil, nil, "", ""
 	h.finishPast(c, r, news)
 	h.foldFindings(r)
 	h.foldInterventions(r)
@@ -364,7 +364,9 @@ func (h *State) foldRan(c *callEntry, r *engine.Record) bool {
 		h.mark(ch.Key, ch.State, r.N)
 		made = made || ch.State == engine.LedgerCreated
 	}
-	h.addTree(c.Tree)
+	for _, key := range c.Trees {
+		h.addTree(key)
+	}
 	h.foldTyped(c)
 	h.foldTold(c)
 	h.dropCode(c.Pre, r.Action)

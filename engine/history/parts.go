@@ -181,10 +181,10 @@ type callEntry struct {
 	Post     int64          `json:"post,omitempty"` // number of the post record
 	Decision engine.Verdict `json:"d,omitempty"`
 	Enforced engine.Verdict `json:"v,omitempty"`
-	Args     string         `json:"m,omitempty"` // MAC of the approved arguments, shortened; like d, v and x only until the post record
-	Changes  []pathChange   `json:"x,omitempty"` // what it does to paths once it has run, in order
-	Tree     string         `json:"t,omitempty"` // key of the working tree that exists only once it has run
-	Agreed   bool           `json:"y,omitempty"` // a person approved it outside the agent, and that is counted
+	Args     string         `json:"m,omitempty"`  // MAC of the approved arguments, shortened; like d, v and x only until the post record
+	Changes  []pathChange   `json:"x,omitempty"`  // what it does to paths once it has run, in order
+	Trees    []string       `json:"ts,omitempty"` // keys of the working trees that exist only once it has run
+	Agreed   bool           `json:"y,omitempty"`  // a person approved it outside the agent, and that is counted
 	Outcome  engine.Outcome `json:"o"`
 	Form     string         `json:"f,omitempty"` // form of the call, if a person is asked about it
 	Mode     string         `json:"w,omitempty"` // permission mode then

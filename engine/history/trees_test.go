@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,9 +69,13 @@ func TestTreesThatGitMakes(t *testing.T) {
 		"only a prefix is known": {change(func(e *engine.Effect) { e.Certainty = engine.CertaintyPrefix }), ""},
 		"a clone":                {change(func(e *engine.Effect) { e.Object = "" }), ""},
 	} {
-		if got := madeTree(&engine.Action{Effects: []engine.Effect{c.e}}); got != c.want {
+		if got := madeTrees(&engine.Action{Effects: []engine.Effect{c.e}}); strings.Join(got, " ") != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+	other := change(func(e *engine.Effect) { e.Short, e.Target = "/srv/add", "/srv/add" })
+	if got := madeTrees(&engine.Action{Effects: []engine.Effect{made, other}}); !slices.Equal(got, []string{"/srv/fix", "/srv/add"}) {
+		t.Errorf("trees of one call: %v", got)
 	}
 }
 
