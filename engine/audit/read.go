@@ -9,7 +9,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
@@ -211,19 +210,21 @@ func (c *chain) read(n int64) (*engine.Record, error) {
 
 var errPurged = errors.New("it was deleted by retention")
 
-// readBack looks for a record in the last part of the current file.
+// readBack looks for a record in the last part of the current file: first where those of the last calls are.
 func (c *chain) readBack(n int64) *engine.Record {
 	if c.file == nil {
 		return nil
 	}
-	part := make([]byte, min(c.end.Offset, 2*engine.MaxKeyframe))
-	if _, err := c.file.ReadAt(part, c.end.Offset-int64(len(part))); err != nil {
-		return nil
-	}
-	for line := range bytes.Lines(part) {
-		if h, err := parseHead(line); err == nil && h.n == n {
-			r, _ := readRecord(slices.Clone(line))
-			return r
+	for _, most := range []int64{2 * engine.MaxLine, 2 * engine.MaxKeyframe} {
+		part := make([]byte, min(c.end.Offset, most))
+		if _, err := c.file.ReadAt(part, c.end.Offset-int64(len(part))); err != nil {
+			return nil
+		}
+		for line := range bytes.Lines(part) {
+			if h, err := parseHead(line); err == nil && h.n == n {
+				r, _ := readRecord(line)
+				return r
+			}
 		}
 	}
 	return nil

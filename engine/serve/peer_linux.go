@@ -155,6 +155,9 @@ const maxAbove = 1000
 // confined reports whether a process has given up rights that this one has: new privileges, or system calls.
 func confined(pid int) bool {
 	its, ok := rights("/proc/" + strconv.Itoa(pid) + "/status")
+	if ok && its == (given{}) {
+		return false
+	}
 	own, known := rights("/proc/self/status")
 	return !ok || !known || its.noPrivileges > own.noPrivileges || its.filters > own.filters
 }
@@ -169,13 +172,15 @@ func rights(status string) (g given, ok bool) {
 	}
 	for line := range strings.Lines(string(raw)) {
 		name, value, _ := strings.Cut(line, ":")
-		n, _ := strconv.Atoi(strings.TrimSpace(value))
-		switch name {
-		case "NoNewPrivs":
-			g.noPrivileges, ok = n, true
-		case "Seccomp_filters":
-			g.filters = n
+		if name != "NoNewPrivs" && name != "Seccomp_filters" {
+			continue
 		}
+		n, _ := strconv.Atoi(strings.TrimSpace(value)) // the kernel writes numbers
+		if name == "Seccomp_filters" {
+			g.filters = n
+			continue
+		}
+		g.noPrivileges, ok = n, true
 	}
 	return g, ok
 }
