@@ -138,6 +138,9 @@ func openFile(path string) (*os.File, int64, error) {
 	return f, size, nil
 }
 
+// usualFirst is more than most open records take, in bytes.
+const usualFirst = 2 << 10
+
 // firstLine returns a file's first line; io.EOF where it is not whole yet.
 func firstLine(path string) ([]byte, error) {
 	f, size, err := openFile(path)
@@ -145,7 +148,7 @@ func firstLine(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	raw, err := newLineReader(f, min(size, engine.MaxLine)).next()
+	raw, err := newLineReader(f, min(size, usualFirst)).next()
 	if err == io.ErrUnexpectedEOF {
 		err = io.EOF
 	}

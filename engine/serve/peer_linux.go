@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/run/tree"
 )
 
@@ -166,7 +167,7 @@ func confined(pid int) bool {
 type given struct{ noPrivileges, filters int }
 
 func rights(status string) (g given, ok bool) {
-	raw, err := os.ReadFile(status)
+	raw, err := osfile.ReadProc(status)
 	if err != nil {
 		return g, false
 	}
@@ -190,6 +191,6 @@ const peerFile = 77
 
 // still reports whether a number is still that of the process that a file is for.
 func still(pidfd, pid int) bool {
-	raw, err := os.ReadFile("/proc/self/fdinfo/" + strconv.Itoa(pidfd))
+	raw, err := osfile.ReadProc("/proc/self/fdinfo/" + strconv.Itoa(pidfd))
 	return err == nil && strings.Contains(string(raw)+"\n", "\nPid:\t"+strconv.Itoa(pid)+"\n")
 }
