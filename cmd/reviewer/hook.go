@@ -324,7 +324,12 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 		}
 		return failure(h, e.Name, text) // the stricter of the two names, if they differ
 	}
-	e.Client = sender(a, h, e, store)
+	opened := openedLog{key: engine.SessionKey{Harness: e.Harness, Session: e.Session}}
+	opened.workspace, opened.began, err = store.Workspace(opened.key)
+	if err != nil {
+		opened.began = 0 // it is read again where the error is reported
+	}
+	e.Client = sender(a, h, e, store, opened.began != 0)
 	e = answeredByPeople(a, h, e)
 	e, repeats := unrepeated(a, h, store, e)
 	if err := checkState(a, h, &e, store); err != nil {
@@ -334,6 +339,9 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	r, err := reviewer()
 	if err != nil {
 		return failure(h, e.Name, err.Error())
+	}
+	if opened.began != 0 {
+		opened.Log, r.Log = r.Log, &opened
 	}
 	answer, _ := r.Handle(ctx, e) // the answer reports the failure
 	answer.Tool = e.Tool
@@ -372,12 +380,9 @@ func checkState(a *cli.App, h harness.Harness, e *engine.Event, store *audit.Sto
 
 // sender returns the process from which an event comes. Whether it is a person's client is examined where that matters: at
 // prompts, at the start, and at a session's first event. nil: it is not looked up.
-func sender(a *cli.App, h harness.Harness, e engine.Event, store *audit.Store) *engine.Client {
-	if e.Phase != engine.PhasePrompt && e.Phase != engine.PhaseStart && e.Asked == nil {
-		_, began, err := store.Workspace(engine.SessionKey{Harness: e.Harness, Session: e.Session})
-		if err == nil && began != 0 {
-			return a.CallerAgain()
-		}
+func sender(a *cli.App, h harness.Harness, e engine.Event, store *audit.Store, opened bool) *engine.Client {
+	if opened && e.Phase != engine.PhasePrompt && e.Phase != engine.PhaseStart && e.Asked == nil {
+		return a.CallerAgain()
 	}
 	return a.Caller(h, store)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/act"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
@@ -55,6 +56,22 @@ type policyLog struct {
 // Update calls fn under the session's lock.
 func (l *policyLog) Update(ctx context.Context, p *review.Policy, key engine.SessionKey, fn func(history.Tail) error) error {
 	return l.under(p).Update(ctx, key, fn)
+}
+
+// openedLog is the log for an event of a session that is open: where and when it was opened has been read, and stays so.
+type openedLog struct {
+	act.Log
+	key       engine.SessionKey
+	workspace string
+	began     int64
+}
+
+// Workspace implements act.Log.
+func (l *openedLog) Workspace(key engine.SessionKey) (workspace string, began int64, err error) {
+	if key == l.key {
+		return l.workspace, l.began, nil
+	}
+	return l.Log.Workspace(key)
 }
 
 // keptBy returns a log after applying the audit settings of a policy to it. Without a policy the

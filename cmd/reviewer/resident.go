@@ -67,10 +67,13 @@ const (
 	betweenTries = time.Minute
 )
 
+// unescaped replaces the escapes of JSON that are not letters.
+var unescaped = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ")
+
 // noteCodes keeps the texts of an event that have the form of an approval code. Those of a person's prompt are tried
 // first, so that an agent cannot hide one among its own.
 func (r *resident) noteCodes(log *audit.Store, h harness.Harness, event string, input []byte) {
-	text := strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ").Replace(string(input)) // escapes of JSON are not letters
+	text := unescaped.Replace(string(input))
 	for _, at := range engine.CodesIn(text) {
 		code := shownCode{engine.PlainCode(text[at[0]:at[1]]), log}
 		r.mu.Lock()

@@ -18,11 +18,11 @@ import (
 func lockDir(ctx context.Context, dir string) (*os.File, error) {
 	path := filepath.Join(dir, "lock")
 	for {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("create audit folder: %w", err)
-		}
 		f, err := osfile.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if errors.Is(err, fs.ErrNotExist) {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return nil, fmt.Errorf("create audit folder: %w", err)
+			}
 			continue
 		}
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
@@ -139,6 +138,9 @@ func openFile(path string) (*os.File, int64, error) {
 	return f, size, nil
 }
 
+// usualFirst is more than most open records take, in bytes.
+const usualFirst = 2 << 10
+
 // firstLine returns a file's first line; io.EOF where it is not whole yet.
 func firstLine(path string) ([]byte, error) {
 	f, size, err := openFile(path)
@@ -146,7 +148,7 @@ func firstLine(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	raw, err := newLineReader(f, min(size, engine.MaxLine)).next()
+	raw, err := newLineReader(f, min(size, usualFirst)).next()
 	if err == io.ErrUnexpectedEOF {
 		err = io.EOF
 	}
@@ -211,19 +213,21 @@ func (c *chain) read(n int64) (*engine.Record, error) {
 
 var errPurged = errors.New("it was deleted by retention")
 
-// readBack looks for a record in the last part of the current file.
+// readBack looks for a record in the last part of the current file: first where those of the last calls are.
 func (c *chain) readBack(n int64) *engine.Record {
 	if c.file == nil {
 		return nil
 	}
-	part := make([]byte, min(c.end.Offset, 2*engine.MaxKeyframe))
-	if _, err := c.file.ReadAt(part, c.end.Offset-int64(len(part))); err != nil {
-		return nil
-	}
-	for line := range bytes.Lines(part) {
-		if h, err := parseHead(line); err == nil && h.n == n {
-			r, _ := readRecord(slices.Clone(line))
-			return r
+	for _, most := range []int64{2 * engine.MaxLine, 2 * engine.MaxKeyframe} {
+		part := make([]byte, min(c.end.Offset, most))
+		if _, err := c.file.ReadAt(part, c.end.Offset-int64(len(part))); err != nil {
+			return nil
+		}
+		for line := range bytes.Lines(part) {
+			if h, err := parseHead(line); err == nil && h.n == n {
+				r, _ := readRecord(line)
+				return r
+			}
 		}
 	}
 	return nil

@@ -292,14 +292,23 @@ func TestBrokenLinesAreRefused(t *testing.T) {
 }
 
 func TestReadFindsEachRecord(t *testing.T) {
-	s := testStore(t)
-	s.RotateBytes = 20_000
-	s.KeyframeEvery = 16
-	fill(t, s, testKey, 120)
-	if files, _ := chainFiles(s.sessionDir(testKey)); len(files) < 4 {
-		t.Fatalf("only %d files", len(files))
+	for rotate, least := range map[int64]int{20_000: 4, DefaultRotateBytes: 1} {
+		s := testStore(t)
+		s.RotateBytes, s.KeyframeEvery = rotate, 16
+		fill(t, s, testKey, 120)
+		files := fileSizes(s.sessionDir(testKey))
+		if len(files) < least || least == 1 && files[0].size < 4*engine.MaxLine {
+			t.Fatalf("only %d files, the first of %d bytes", len(files), files[0].size)
+		}
+		if err := readsEach(s); err != nil {
+			t.Errorf("with files of %d bytes: %v", rotate, err)
+		}
 	}
-	err := s.Update(context.Background(), testKey, func(tail history.Tail) error {
+}
+
+// readsEach reads each record of a session by its number.
+func readsEach(s *Store) error {
+	return s.Update(context.Background(), testKey, func(tail history.Tail) error {
 		for n := int64(1); n <= tail.History.N; n++ {
 			if r, err := tail.Read(n); err != nil || r.N != n {
 				return fmt.Errorf("Read(%d) = %v, %v", n, r, err)
@@ -310,8 +319,24 @@ func TestReadFindsEachRecord(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Error(err)
+}
+
+// A process that lasts reads no snapshot itself, and leaves one for those that come after it less often.
+func TestSnapshotsOfAProcessThatLasts(t *testing.T) {
+	for name, c := range map[string]struct {
+		memory *Memory
+		every  int
+	}{"one event": {nil, snapshotEvery}, "lasting": {&Memory{}, lastingEvery}} {
+		s := testStore(t)
+		s.Memory = c.memory
+		for n := 2; n <= c.every; n++ { // the first record opens the chain
+			if err := add(s, testKey, pre(fmt.Sprint(n))); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(snapshotPath(s.sessionDir(testKey))); (err == nil) != (n == c.every) {
+				t.Errorf("%s, after record %d: snapshot: %v", name, n, err)
+			}
+		}
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // Quick reports whether a process can be looked up alone.
@@ -71,7 +73,7 @@ var bootID = sync.OnceValue(func() string {
 
 func readProcess(pid int, markers []string) (Process, error) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/"
-	raw, err := os.ReadFile(dir + "stat")
+	raw, err := osfile.ReadProc(dir + "stat")
 	end := bytes.LastIndexByte(raw, ')')
 	fields := strings.Fields(string(raw[end+1:]))
 	if err != nil || end < 0 || len(fields) < 20 {
@@ -84,7 +86,7 @@ func readProcess(pid int, markers []string) (Process, error) {
 	p := Process{Pid: pid, Parent: int(number(1)), Group: fields[3],
 		Terminal: number(4) != 0, Start: number(19), Began: startTime(number(19)),
 		Lost: lost(dir + "status"), Program: programAt(dir + "exe"), Spaces: spaces(dir)}
-	line, err := os.ReadFile(dir + "cmdline")
+	line, err := osfile.ReadProc(dir + "cmdline")
 	if p.Command = strings.ReplaceAll(string(line), "\x00", " "); err != nil || len(line) == 0 {
 		p.Command = string(raw[bytes.IndexByte(raw, '(')+1 : end]) // of the kernel, or about to end
 	}
@@ -119,7 +121,7 @@ func programAt(path string) string {
 
 // lost counts the rights that a process has given up for good; -1: it is unknown.
 func lost(status string) (n int) {
-	b, err := os.ReadFile(status)
+	b, err := osfile.ReadProc(status)
 	if err != nil {
 		return -1
 	}
@@ -148,7 +150,7 @@ func spaces(dir string) string {
 
 // marker returns the first of some variables with which a process was started.
 func marker(environ string, markers []string) string {
-	b, err := os.ReadFile(environ)
+	b, err := osfile.ReadProc(environ)
 	if err != nil {
 		return "" // of another user
 	}

@@ -37,6 +37,7 @@ type scanner struct {
 	root    string
 	device  uint64
 	skip    []string // absolute paths that are not part of the workspace
+	within  []string // those of them that are below the root, relative
 	index   tree     // nil: every file is read
 	began   int64    // nanoseconds; files that changed after began minus slack are racy
 	workers chan struct{}
@@ -78,8 +79,15 @@ func (s *Store) scan(ctx context.Context, index tree) (*scanner, error) {
 }
 
 func (s *Store) scanner(ctx context.Context, index tree) *scanner {
-	return &scanner{ctx: ctx, bounds: &s.bounds, root: s.root, skip: append([]string{s.dir}, s.skip...), index: index, tree: tree{},
+	w := &scanner{ctx: ctx, bounds: &s.bounds, root: s.root, skip: append([]string{s.dir}, s.skip...), index: index, tree: tree{},
 		system: &s.system, began: time.Now().UnixNano(), workers: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	below := strings.TrimSuffix(s.root, string(filepath.Separator)) + string(filepath.Separator)
+	for _, full := range w.skip {
+		if rel, is := strings.CutPrefix(full, below); is {
+			w.within = append(w.within, filepath.ToSlash(rel))
+		}
+	}
+	return w
 }
 
 // folder reads a folder, and closes it.
@@ -185,7 +193,7 @@ func (w *scanner) skips(p string) bool {
 		full := filepath.FromSlash(p)
 		return full == w.root || slices.Contains(w.skip, full)
 	}
-	return slices.Contains(w.skip, filepath.Join(w.root, filepath.FromSlash(p)))
+	return slices.Contains(w.within, p)
 }
 
 // describe fills in what the file system says.

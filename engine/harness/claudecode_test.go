@@ -106,6 +106,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"key twice, escaped", "PreToolUse", `{` + call + `,"tool\u005fname":"Read"}`, `duplicate key "tool_name"`},
 		{"key twice, deep", "PreToolUse", `{"session_id":"s1","tool_name":"X","tool_use_id":"t1","tool_input":{"a":[{"b":1,"b":2}]}}`, `duplicate key "b"`},
 		{"wrong case", "PreToolUse", `{` + call + `,"Tool_Name":"Read"}`, `"Tool_Name" must be spelled "tool_name"`},
+		{"wrong case, twice", "PreToolUse", `{` + call + `,"Tool_Name":"Read","TOOL_NAME":"Read"}`, `"TOOL_NAME" must be spelled "tool_name"`},
 		{"folded letter", "PreToolUse", `{` + call + `,"ſession_id":"s2"}`, `must be spelled "session_id"`},
 		{"deep", "PreToolUse", `{` + call + `,"x":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}`, "deeper"},
 		{"huge", "PreToolUse", `{` + call + `,"x":"` + strings.Repeat("a", MaxInput) + `"}`, "longer than"},

@@ -183,9 +183,11 @@ func (l dialect) named(event string) engine.Event {
 
 // find returns the event of a name. One that the agent does not have is PhaseOther.
 func (l dialect) find(name string) (reported, bool) {
-	for _, e := range slices.Concat(l.events, l.others) {
-		if e.name == name {
-			return e, true
+	for _, list := range [][]reported{l.events, l.others} {
+		for _, e := range list {
+			if e.name == name {
+				return e, true
+			}
 		}
 	}
 	return reported{name: name, phase: engine.PhaseOther}, false

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -54,10 +52,14 @@ func (d document) checkSpelling(keys []string) error {
 }
 
 func (d document) checkKey(known string) error {
-	for _, key := range slices.Sorted(maps.Keys(d)) {
-		if key != known && strings.EqualFold(key, known) {
-			return fmt.Errorf("key %q must be spelled %q", key, known)
+	wrong := ""
+	for key := range d {
+		if key != known && strings.EqualFold(key, known) && (wrong == "" || key < wrong) {
+			wrong = key
 		}
+	}
+	if wrong != "" {
+		return fmt.Errorf("key %q must be spelled %q", wrong, known)
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func (h *State) callFacts(r *engine.Record) *engine.CallFacts {
 func (h *State) window(a *agentState, w engine.Window, r *engine.Record) engine.WindowFacts {
 	f := engine.WindowFacts{ByType: map[string]int64{}, Errors: map[string]int64{}}
 	stretch := a.stretch(w, r.T)
-	prints := map[string]bool{}
+	prints := make(map[string]bool, len(stretch))
 	for i := range stretch {
 		countPast(&f, &stretch[i])
 		prints[stretch[i].Print] = true
@@ -225,7 +225,7 @@ func countPast(f *engine.WindowFacts, p *ringEntry) {
 // folderStats counts the folders of a window, and how often the agent returned to one
 // from another.
 func folderStats(stretch []ringEntry) (places, returns int64) {
-	seen, last := map[string]bool{}, ""
+	seen, last := make(map[string]bool, len(stretch)), ""
 	for i := range stretch {
 		dir := stretch[i].Dir
 		if dir == "" || dir == last {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/run/tree"
 )
 
@@ -155,6 +156,9 @@ const maxAbove = 1000
 // confined reports whether a process has given up rights that this one has: new privileges, or system calls.
 func confined(pid int) bool {
 	its, ok := rights("/proc/" + strconv.Itoa(pid) + "/status")
+	if ok && its == (given{}) {
+		return false
+	}
 	own, known := rights("/proc/self/status")
 	return !ok || !known || its.noPrivileges > own.noPrivileges || its.filters > own.filters
 }
@@ -163,19 +167,21 @@ func confined(pid int) bool {
 type given struct{ noPrivileges, filters int }
 
 func rights(status string) (g given, ok bool) {
-	raw, err := os.ReadFile(status)
+	raw, err := osfile.ReadProc(status)
 	if err != nil {
 		return g, false
 	}
 	for line := range strings.Lines(string(raw)) {
 		name, value, _ := strings.Cut(line, ":")
-		n, _ := strconv.Atoi(strings.TrimSpace(value))
-		switch name {
-		case "NoNewPrivs":
-			g.noPrivileges, ok = n, true
-		case "Seccomp_filters":
-			g.filters = n
+		if name != "NoNewPrivs" && name != "Seccomp_filters" {
+			continue
 		}
+		n, _ := strconv.Atoi(strings.TrimSpace(value)) // the kernel writes numbers
+		if name == "Seccomp_filters" {
+			g.filters = n
+			continue
+		}
+		g.noPrivileges, ok = n, true
 	}
 	return g, ok
 }
@@ -185,6 +191,6 @@ const peerFile = 77
 
 // still reports whether a number is still that of the process that a file is for.
 func still(pidfd, pid int) bool {
-	raw, err := os.ReadFile("/proc/self/fdinfo/" + strconv.Itoa(pidfd))
+	raw, err := osfile.ReadProc("/proc/self/fdinfo/" + strconv.Itoa(pidfd))
 	return err == nil && strings.Contains(string(raw)+"\n", "\nPid:\t"+strconv.Itoa(pid)+"\n")
 }

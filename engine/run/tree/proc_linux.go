@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // stat is what /proc tells about a process.
@@ -61,7 +63,7 @@ const ticksPerSecond = 100
 
 // readStat reads the state of a process.
 func readStat(pid int) (stat, bool) {
-	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	raw, err := osfile.ReadProc("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return stat{}, false
 	}
