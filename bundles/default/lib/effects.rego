@@ -202,6 +202,15 @@ near(e) if not e.host
 near(e) if strings.any_prefix_match(e.host, data.reviewer.scope.hosts)
 
 # METADATA
+# title: A file with a key is closed to others, and otherwise stays as it is
+closes_key(e) if {
+	e.verb == "restrict"
+	e.class == "credential"
+	e.certainty == "exact"
+	not e.recursive
+}
+
+# METADATA
 # title: An effect is on a machine that the user named
 # description: By its address, its full name, or its name in the configuration of ssh.
 on_named_machine(e) if {

@@ -171,6 +171,7 @@ _severity(e) := 0 if {
 } else := data.reviewer.side_effects.critical if {
 	e.kind in {"file_write", "file_delete"}
 	in_zone(e)
+	not effects.closes_key(e)
 } else := data.reviewer.side_effects.loopback if {
 	e.loopback
 } else := min([data.reviewer.side_effects.severity[e.kind] + 1, count(data.reviewer.side_effects.names) - 1]) if {

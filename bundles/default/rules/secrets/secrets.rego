@@ -1,5 +1,6 @@
 package reviewer.families.secrets
 
+import data.reviewer.effects
 import data.reviewer.scores
 
 # METADATA
@@ -31,6 +32,8 @@ _keeps(e) if {
 	some pattern in data.reviewer.secrets.plain
 	regex.match(pattern, e.short)
 }
+
+_keeps(e) if effects.closes_key(e)
 
 _listed(e) if {
 	e.kind == "file_read"

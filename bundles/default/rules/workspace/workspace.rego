@@ -221,6 +221,7 @@ denied_place(e) if {
 _enforced_on(e) if {
 	_workspace.enforce in {"writes", "all"}
 	e.kind in {"file_write", "file_delete"}
+	not effects.closes_key(e)
 }
 
 _enforced_on(e) if {
