@@ -206,7 +206,7 @@ func (r *statementReader) covered(t []token, i int, f *frame, place bool) bool {
 		return true
 	case w.anyPart(partSays, partOver, partIn), w.part("freeze", partNouns, partThings):
 		return len(f.acts) == 0
-	case w.in("kind_nouns") && (f.named(t) || len(f.objects) > 0 || i > 0 && !plain(t[i-1], f, i-1) ||
+	case w.in("kind_nouns", "aged") && (f.named(t) || len(f.objects) > 0 || i > 0 && !plain(t[i-1], f, i-1) ||
 		i+1 < len(t) && !plain(t[i+1], f, i+1)):
 		return true
 	case w.in("places") && (place || slices.Contains(f.acts, "change") || slices.Contains(f.acts, "delete")):
