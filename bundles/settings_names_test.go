@@ -42,7 +42,7 @@ var openLists = map[string]string{
 		"interventions.notification_channels.*.to interventions.notification_channels.*.headers interventions.encrypt_incidents_to " +
 		"interventions.recommendations.*.immediate interventions.recommendations.*.preventive interventions.kinds.*.command interventions.kinds.*.env",
 	"what people call things, and the commands and tools of an act": "goals.answers.* goals.same_words goals.same_words.* goals.short goals.short.* goals.runs.tests goals.runs.servers goals.runs.serves goals.runs.scripts goals.runs.without " +
-		"goals.synonyms goals.synonyms.* goals.names goals.acts goals.acts.*.commands goals.acts.*.with_operands goals.acts.*.sends goals.acts.*.effects " +
+		"goals.synonyms goals.synonyms.* goals.names goals.acts goals.acts.*.commands goals.acts.*.with_operands goals.acts.*.sends goals.acts.*.expressions goals.acts.*.effects " +
 		"goals.acts.*.effects.* goals.acts.*.words goals.acts.*.tools goals.acts.*.tools.*",
 	"names that are defined here":                                     "windows interventions.kinds former_harms workspaces",
 	"kinds of intervention, of which own_kinds_test.go has the tests": "interventions.ladders.* interventions.progressive interventions.severity.below",

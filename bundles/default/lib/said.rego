@@ -360,6 +360,12 @@ _answers(p, s) if p.act == s.act
 # An order for more than an act was limited to.
 _answers(p, s) if s.act == sprintf("only_%s", [p.act])
 
+# Others see a release, and get its tag, once it is no draft any more.
+_answers(p, s) if {
+	s.act in {"release", "tag"}
+	requested.only_drafts(p)
+}
+
 # A command that a file forbids, where the person names the program.
 _answers(p, s) if {
 	s.act == "command"

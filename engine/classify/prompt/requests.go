@@ -23,6 +23,8 @@ type request struct {
 	act    string
 	verbs  []string
 	things []string // of which the clause has one; empty: it needs none
+	also   []string // of which it has one, too
+	beside []string // acts that the sentence may forbid
 	says   []string // phrases that ask for it by themselves
 	unlike []string // words with which the sentence is about something else
 	needs  []string // what the prompt has to name: host, device, command; earlier: what was named before belongs to it; first: the verb begins the clause
@@ -39,7 +41,7 @@ func requestsOf(set *rows.Set) []request {
 				continue
 			}
 			of := func(part string) []string { return set.OwnWords(requestPrefix + act + "." + part) }
-			list = append(list, request{act, of("verbs"), of("things"), of("says"), of("unlike"), of("needs"), of("after")})
+			list = append(list, request{act, of("verbs"), of("things"), of("also"), of("beside"), of("says"), of("unlike"), of("needs"), of("after")})
 		}
 		return list
 	})
@@ -66,21 +68,26 @@ func (g *vocabulary) requests(typed string) []engine.Statement {
 	}
 	r := requestReader{mentionReader: &mentionReader{vocabulary: g, lexicon: lexiconOf(g.set, true)}}
 	forbids := statementReader{lexicon: r.lexicon, only: true, exists: func(string) bool { return true }}
+	all := g.sentences(typed)
+	forbidden := make([][]engine.Statement, len(all))
 	var sentences [][]promptWord
-	for _, s := range g.sentences(typed) {
-		before := len(forbids.list)
-		if forbids.sentence(s, rawText(s)); len(forbids.list) == before {
+	for i, s := range all {
+		forbids.list = nil
+		if forbids.sentence(s, rawText(s)); len(forbids.list) == 0 {
 			sentences = append(sentences, s)
 			r.namedHosts(s)
 		}
+		forbidden[i] = forbids.list
 	}
 	r.devices = r.meantDevices(sentences)
-	for _, s := range sentences {
+	for i, s := range all {
 		n := len(r.list)
 		for _, k := range kinds {
-			r.sentence(s, k)
+			if !slices.ContainsFunc(forbidden[i], func(f engine.Statement) bool { return !slices.Contains(k.beside, f.Act) }) {
+				r.sentence(s, k)
+			}
 		}
-		if n == len(r.list) {
+		if n == len(r.list) && len(forbidden[i]) == 0 {
 			r.before = r.names(s, nil)
 		}
 	}
@@ -122,7 +129,7 @@ func (r *requestReader) asksFor(c []promptWord, k request) bool {
 	if containsAny(text, k.says) {
 		return true
 	}
-	if len(k.things) > 0 && !containsAny(text, k.things) {
+	if len(k.things) > 0 && !containsAny(text, k.things) || len(k.also) > 0 && !containsAny(text, k.also) {
 		return false
 	}
 	for i, w := range c {

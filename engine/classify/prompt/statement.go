@@ -509,8 +509,8 @@ func (r *statementReader) orders(c clause) bool {
 		}
 		return r.whole && r.alone
 	}
-	if f == nil || len(f.acts) == 0 || len(t) == 1 && (c.label || f.acts[0] == "speak" || f.acts[0] == "change") {
-		return false // "message:" is the name of a text, "answer" asks for an answer, and "edit" alone is one of a list
+	if f == nil || len(f.acts) == 0 || len(t) == 1 && (c.label || slices.Contains([]string{"speak", "change", "tag"}, f.acts[0])) {
+		return false // "message:" is the name of a text, "answer" asks for an answer, "edit" alone is one of a list, and "Tag" greets
 	}
 	if slices.ContainsFunc(f.acts, func(act string) bool { return !r.ordered(t, f, act) || act == "delete" && pointsInto(t) }) {
 		return false // it only has the name of an act, or is about what is in a file: remove this from utils.py
