@@ -12,7 +12,7 @@ import (
 
 // FoldVersion is raised manually whenever the same records fold to a different
 // state. Audits recorded with a different version are incomparable, not wrong.
-const FoldVersion = 22
+const FoldVersion = 23
 
 // Bounds of the fold's structures. They keep the state below MaxKeyframe for any records,
 // and its cost per record constant; they belong to

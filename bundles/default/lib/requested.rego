@@ -278,11 +278,11 @@ _taken_back(s) if {
 	f.prompt >= s.prompt
 	f.act in _cfg.ended_by
 	_same_thing(f, s)
-	not _beside(f, s)
+	not _published_later(f, s)
 }
 
 # Who orders a draft of a release publishes it later.
-_beside(f, s) if {
+_published_later(f, s) if {
 	s.act == "draft"
 	f.act == "release"
 	f.prompt == s.prompt

@@ -360,7 +360,7 @@ _answers(p, s) if p.act == s.act
 # An order for more than an act was limited to.
 _answers(p, s) if s.act == sprintf("only_%s", [p.act])
 
-# Others see a release, and get its tag, once it is no draft any more.
+# Others see a release, and get its tag, once it is published.
 _answers(p, s) if {
 	s.act in {"release", "tag"}
 	requested.only_drafts(p)

@@ -20,15 +20,15 @@ const (
 
 // request is one kind of work at a place that the person names, such as putting a program on a machine.
 type request struct {
-	act    string
-	verbs  []string
-	things []string // of which the clause has one; empty: it needs none
-	also   []string // of which it has one, too
-	beside []string // acts that the sentence may forbid
-	says   []string // phrases that ask for it by themselves
-	unlike []string // words with which the sentence is about something else
-	needs  []string // what the prompt has to name: host, device, command; earlier: what was named before belongs to it; first: the verb begins the clause
-	after  []string // words that may follow such a verb at once, besides a number and quoted text; empty: any
+	act     string
+	verbs   []string
+	things  []string // of which the clause has one; empty: it needs none
+	also    []string // of which it has one, too
+	despite []string // acts that the sentence may forbid
+	says    []string // phrases that ask for it by themselves
+	unlike  []string // words with which the sentence is about something else
+	needs   []string // what the prompt has to name: host, device, command; earlier: what was named before belongs to it; first: the verb begins the clause
+	after   []string // words that may follow such a verb at once, despites a number and quoted text; empty: any
 }
 
 // requestsOf returns the requests of a policy's table.
@@ -41,7 +41,9 @@ func requestsOf(set *rows.Set) []request {
 				continue
 			}
 			of := func(part string) []string { return set.OwnWords(requestPrefix + act + "." + part) }
-			list = append(list, request{act, of("verbs"), of("things"), of("also"), of("beside"), of("says"), of("unlike"), of("needs"), of("after")})
+			list = append(list, request{
+				act, of("verbs"), of("things"), of("also"), of("despite"), of("says"), of("unlike"), of("needs"), of("after"),
+			})
 		}
 		return list
 	})
@@ -83,7 +85,7 @@ func (g *vocabulary) requests(typed string) []engine.Statement {
 	for i, s := range all {
 		n := len(r.list)
 		for _, k := range kinds {
-			if !slices.ContainsFunc(forbidden[i], func(f engine.Statement) bool { return !slices.Contains(k.beside, f.Act) }) {
+			if !slices.ContainsFunc(forbidden[i], func(f engine.Statement) bool { return !slices.Contains(k.despite, f.Act) }) {
 				r.sentence(s, k)
 			}
 		}
@@ -220,7 +222,7 @@ func (r *requestReader) add(k request, c, s []promptWord) {
 	}
 }
 
-// names returns the names among some words, besides verbs, machines and devices.
+// names returns the names among some words, despites verbs, machines and devices.
 func (r *requestReader) names(c []promptWord, verbs []string) []string {
 	var list []string
 	for _, w := range c {
