@@ -240,7 +240,7 @@ func (r *statementReader) bareObject(t []token, i int, f *frame, place bool) boo
 		return false // several words
 	}
 	kind := i+1 < len(t) && t[i+1].in("kind_nouns") || i > 0 && t[i-1].in("kind_nouns")
-	direct := i > 0 && f.used[i-1] && w.kind == bare
+	direct := i > 0 && f.used[i-1] && w.kind == bare && !r.stopsDoing(t, i)
 	ok := false
 	for _, act := range f.acts {
 		switch act {

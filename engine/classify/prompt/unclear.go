@@ -92,7 +92,7 @@ func (r *statementReader) permitsNow(c clause) bool {
 		switch {
 		case i == verb, w.in("fillers", "polite", "starters", "pronouns", "pointed", "vague", "now"),
 			w.in("make", "within", "kind_nouns", "aged", "towards"):
-		case w.kind == bare && (strings.Contains(w.text, "'") || rest[i-min(i, 1)].in("stops") && endsIn(w, r.doingEnds)):
+		case w.kind == bare && (strings.Contains(w.text, "'") || r.stopsDoing(rest, i)):
 			return false // another verb: t'excuser, stop worrying
 		case w.kind != known, w.in("targets", "places"):
 			f.object(w.text)
@@ -271,6 +271,11 @@ func (r *statementReader) told(t []token, f *frame) bool {
 // past reports whether a word is a verb that only tells what was done.
 func (r *statementReader) past(t token) bool {
 	return !t.anyPart(partOrders, partNouns) && endsIn(t, r.pastEnds)
+}
+
+// stopsDoing reports whether a word is what somebody is to stop doing: stop worrying.
+func (r *statementReader) stopsDoing(t []token, i int) bool {
+	return i > 0 && t[i-1].in("stops") && endsIn(t[i], r.doingEnds)
 }
 
 func endsIn(t token, ends []string) bool {
