@@ -360,6 +360,12 @@ _answers(p, s) if p.act == s.act
 # An order for more than an act was limited to.
 _answers(p, s) if s.act == sprintf("only_%s", [p.act])
 
+# A release has a tag.
+_answers(p, s) if {
+	s.act == "tag"
+	p.act == "release"
+}
+
 # Others see a release, and get its tag, once it is published.
 _answers(p, s) if {
 	s.act in {"release", "tag"}
