@@ -512,26 +512,13 @@ func (r *statementReader) orders(c clause) bool {
 	if f == nil || len(f.acts) == 0 || len(t) == 1 && (c.label || slices.Contains([]string{"speak", "change", "tag"}, f.acts[0])) {
 		return false // "message:" is the name of a text, "answer" asks for an answer, "edit" alone is one of a list, and "Tag" greets
 	}
-	if slices.ContainsFunc(f.acts, func(act string) bool { return !r.ordered(t, f, act) || act == "delete" && pointsInto(t) }) {
+	if slices.ContainsFunc(f.acts, func(act string) bool { return !r.ordered(t, f, act) || act == "delete" && insideOf(t) }) {
 		return false // it only has the name of an act, or is about what is in a file: remove this from utils.py
 	}
 	if r.add(engine.Orders, f, until, false); has(c.tokens[:1], "go", "goes") {
 		r.add(engine.Lifts, &frame{acts: []string{"wait"}}, "", false)
 	}
 	return len(f.acts) > 0
-}
-
-// pointsInto reports whether a clause is about something in what it names.
-func pointsInto(t []token) bool {
-	at := slices.IndexFunc(t, func(t token) bool { return t.in("pointed") })
-	if at < 0 {
-		return false
-	}
-	rest := t[at+1:]
-	if len(rest) > 0 && rest[0].part("delete", partThings) {
-		rest = rest[1:]
-	}
-	return len(rest) > 0 && rest[0].in("within")
 }
 
 // stops tells "stop", which is about the work, from "stop the server".

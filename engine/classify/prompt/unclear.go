@@ -132,6 +132,28 @@ func (r *statementReader) verbOf(t []token) int {
 	return -1
 }
 
+// insideOf reports whether an order to delete is about something in a file or in the docs, or that the person points at:
+// get rid of the old tests in utils.py, remove this from src/.
+func insideOf(t []token) bool {
+	for i := 2; i < len(t); i++ {
+		if !t[i].in("within") || i+1 == len(t) {
+			continue
+		}
+		next := t[i+1]
+		if next.in("fillers") && i+2 < len(t) {
+			next = t[i+2]
+		}
+		before := i - 1
+		if t[before].part("delete", partThings) {
+			before--
+		}
+		if next.kind != known && suffixed(next.text) || next.in("places") || t[before].in("pointed") {
+			return true
+		}
+	}
+	return false
+}
+
 // object tells what the words after a verb are about: a name, a word that is not known, or nothing that is told
 // from others, such as anything or the stuff from yesterday.
 func (r *statementReader) object(t []token) (vague bool, named string, kind tokenKind) {
