@@ -115,7 +115,7 @@ var statementCases = map[string]string{
 	"prompt.aged":               "delete the zzqx dumps folder",
 	"prompt.doing":              "you can stop fizzqx now",
 	"prompt.now":                "you can restart the pi zzqx",
-	"prompt.pointed":            "them: remove them from main.go",
+	"prompt.pointed":            "them: remove them from src/",
 	"prompt.inverted":           "zzqx: delete a.go, and make is slow, zzqx spotlight busy?",
 	"prompt.generic":            "fix the zzqx",
 	"prompt.shells":             "write a zzqx script",

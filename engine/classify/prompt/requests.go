@@ -114,7 +114,7 @@ func (r *requestReader) sentence(s []promptWord, k request) {
 			if n := r.begins(c, k); asks || n == 0 || !about || r.denies(c[n:]) || r.postponed(s) {
 				continue
 			}
-		} else if asks && len(c) > 1 || r.denies(c) || !r.asksFor(c, k) {
+		} else if asks && len(c) > 1 || r.denies(c) || !r.asksFor(c, s, k) {
 			continue
 		}
 		r.add(k, c, s)
@@ -123,7 +123,7 @@ func (r *requestReader) sentence(s []promptWord, k request) {
 }
 
 // asksFor reports whether a clause has a verb of a request where an order has it, or a phrase that asks by itself.
-func (r *requestReader) asksFor(c []promptWord, k request) bool {
+func (r *requestReader) asksFor(c, s []promptWord, k request) bool {
 	text := plainText(c)
 	if r.is(c[0], "question_words") {
 		return false
@@ -131,7 +131,11 @@ func (r *requestReader) asksFor(c []promptWord, k request) bool {
 	if containsAny(text, k.says) {
 		return true
 	}
-	if len(k.things) > 0 && !containsAny(text, k.things) || len(k.also) > 0 && !containsAny(text, k.also) {
+	things := text
+	if len(k.also) > 0 {
+		things = plainText(s)
+	}
+	if len(k.things) > 0 && !containsAny(things, k.things) || len(k.also) > 0 && !containsAny(text, k.also) {
 		return false
 	}
 	for i, w := range c {

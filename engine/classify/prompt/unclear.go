@@ -116,8 +116,12 @@ func (r *statementReader) verbOf(t []token) int {
 		return -1
 	}
 	if t[first].in("make") {
-		if at := index(t, "fillers"); at == first+1 && at+1 < len(t) && t[at+1].anyPart(partNouns) {
-			return at + 1
+		at := first + 1
+		if at < len(t) && t[at].in("fillers") {
+			at++
+		}
+		if at < len(t) && t[at].anyPart(partNouns) {
+			return at
 		}
 	}
 	last := len(t) - 1
