@@ -29,7 +29,7 @@ var openLists = map[string]string{
 		"registry.removed execution.records execution.replays execution.proxies places.data permissions.broad permissions.broad_below " +
 		"services.deploys services.speaks services.team services.production services.rehearsals services.merges services.stops services.restarts services.selects services.made_again " +
 		"packages.upgrades goals.requests.operates.scale goals.requests.operates.configure goals.requests.operates.switch_on goals.requests.operates.switch_off goals.requests.operates.route " +
-		"goals.requests.operates_unsaid goals.sends goals.requests.places goals.requests.mounts goals.requests.desktop workspace.settings secrets.plain secrets.variables secrets.unnamed secrets.hunted packages.essential packages.broad integrity.tests",
+		"goals.requests.operates_unsaid goals.requests.drafts goals.requests.draft_options goals.sends goals.requests.places goals.requests.mounts goals.requests.desktop workspace.settings secrets.plain secrets.variables secrets.unnamed secrets.hunted packages.essential packages.broad integrity.tests",
 	"hosts, ports and addresses": "scope.hosts isolation.hosts isolation.ports isolation.agent_hosts.* processes.ports hosts.known hosts.repository " +
 		"hosts.drops hosts.metadata services.stores services.payments services.messengers inbound.local packages.sources",
 	"words of names, verbs and objects": "lists.handling_verbs lists.removing_verbs lists.changing_verbs lists.installed_kinds lists.sharing_verbs lists.overwriting_verbs lists.copy_marks lists.ending_verbs lists.package_installs lists.published_folders lists.secret_names lists.starting_verbs lists.unchecked_endings " +
@@ -42,7 +42,7 @@ var openLists = map[string]string{
 		"interventions.notification_channels.*.to interventions.notification_channels.*.headers interventions.encrypt_incidents_to " +
 		"interventions.recommendations.*.immediate interventions.recommendations.*.preventive interventions.kinds.*.command interventions.kinds.*.env",
 	"what people call things, and the commands and tools of an act": "goals.answers.* goals.same_words goals.same_words.* goals.short goals.short.* goals.runs.tests goals.runs.servers goals.runs.serves goals.runs.scripts goals.runs.without " +
-		"goals.synonyms goals.synonyms.* goals.names goals.acts goals.acts.*.commands goals.acts.*.with_operands goals.acts.*.sends goals.acts.*.effects " +
+		"goals.synonyms goals.synonyms.* goals.names goals.acts goals.acts.*.commands goals.acts.*.with_operands goals.acts.*.sends goals.acts.*.expressions goals.acts.*.effects " +
 		"goals.acts.*.effects.* goals.acts.*.words goals.acts.*.tools goals.acts.*.tools.*",
 	"names that are defined here":                                     "windows interventions.kinds former_harms workspaces",
 	"kinds of intervention, of which own_kinds_test.go has the tests": "interventions.ladders.* interventions.progressive interventions.severity.below",

@@ -477,7 +477,7 @@ func overlap(a, b []string) bool {
 func (s *goalState) use(acts []string, n int64) {
 	for _, act := range acts {
 		for i := len(s.Permitted) - 1; i >= 0; i-- {
-			if p := &s.Permitted[i]; p.Act == act && p.Used == 0 && p.Until == "" {
+			if p := &s.Permitted[i]; p.Act == act && p.Used == 0 && p.Until != engine.UntilSession {
 				p.Used = n
 				break
 			}

@@ -211,6 +211,12 @@ _acts(act) if {
 }
 
 _acts(act) if {
+	some i, line in effects.lines
+	scores.matches(line, data.reviewer.goals.acts[act].expressions)
+	_acting(i)
+}
+
+_acts(act) if {
 	some i, c in input.action.commands
 	some begin in data.reviewer.goals.acts[act].sends
 	begins(c, begin)

@@ -294,6 +294,23 @@ _taken_back(s) if {
 	f.prompt >= s.prompt
 	f.act in _cfg.ended_by
 	_same_thing(f, s)
+	not _published_later(f, s)
+}
+
+# Who orders a draft of a release publishes it later.
+_published_later(f, s) if {
+	s.act == "draft"
+	f.act == "release"
+	f.prompt == s.prompt
+}
+
+# METADATA
+# title: All that the call publishes is the draft of a release that an order names
+# scope: document
+only_drafts(s) if {
+	s.act == "draft"
+	count(_published) > 0
+	every e in _published { _covers("draft", s, e) }
 }
 
 _same_thing(f, _) if not f.objects
@@ -399,6 +416,24 @@ _covers("lane", s, e) if {
 }
 
 _covers("route", _, e) if operates(e.command)
+
+# The release of the named tag, as a draft with no files but those that the person named.
+_covers("draft", s, e) if {
+	scores.matches(effects.lines[e.command], _cfg.drafts)
+	c := input.action.commands[e.command]
+	every flag in c.flags { scores.matches(flag, _cfg.draft_options) }
+	count(c.operands) > 0
+	every word in c.operands { word in s.objects }
+}
+
+# The tag goes before it.
+_covers("draft", s, e) if {
+	c := input.action.commands[e.command]
+	startswith(effects.lines[e.command], "git push ")
+	not c.flags
+	count(c.operands) > 1
+	every word in array.slice(c.operands, 1, count(c.operands)) { word in s.objects }
+}
 
 _ends_named(e, s) if {
 	effects.ends_process(e)

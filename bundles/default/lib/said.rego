@@ -257,11 +257,15 @@ _loses_named(e, objects) if {
 # title: Acts for which the call uses a permission that counts once
 # description: A permission for a named thing is not used up, where the act can hardly be done to it twice.
 uses contains s.act if {
-	some s in _permissions
-	not s.until
+	some s in _lifting
+	_once(s)
 	acts.does(s)
 	not _lasts(s)
 }
+
+_once(s) if not s.until
+
+_once(s) if _unclear_permission(s)
 
 # A message that the person dictated is sent once.
 uses contains s.act if {
@@ -302,10 +306,15 @@ _short(text) := text if {
 
 _latest_first := array.reverse([s | some s in input.goal.statements; s.kind == "forbids"])
 
-_permissions := [s | some s in input.goal.statements; s.kind in {"orders", "permits"}] if {
+_lifting := [s | some s in input.goal.statements; s.kind in {"orders", "permits"}] if {
 	"permitted" in input.facts
 	input.phase == "pre"
 } else := []
+
+# Not all words of some permissions were understood. They lift what was forbidden, and answer no rule.
+_permissions := [s | some s in _lifting; not _unclear_permission(s)]
+
+_unclear_permission(s) if s.until in data.reviewer.goals.asks
 
 _breaks(s) if {
 	acts.does(s)
@@ -315,7 +324,7 @@ _breaks(s) if {
 
 # A later order or permission of the same act. Who was to wait, or to change nothing, may do what is ordered.
 _permitted(s) if {
-	some p in _permissions
+	some p in _lifting
 	p.prompt >= s.prompt
 	_answers(p, s)
 	acts.about(p)
@@ -324,7 +333,7 @@ _permitted(s) if {
 # A file that may be changed besides those that changes were limited to.
 _permitted(s) if {
 	s.act == "only_in"
-	some p in _permissions
+	some p in _lifting
 	p.act == "change"
 	p.objects
 	p.prompt >= s.prompt
@@ -350,6 +359,18 @@ _answers(p, s) if p.act == s.act
 
 # An order for more than an act was limited to.
 _answers(p, s) if s.act == sprintf("only_%s", [p.act])
+
+# A release has a tag.
+_answers(p, s) if {
+	s.act == "tag"
+	p.act == "release"
+}
+
+# Others see a release, and get its tag, once it is published.
+_answers(p, s) if {
+	s.act in {"release", "tag"}
+	requested.only_drafts(p)
+}
 
 # A command that a file forbids, where the person names the program.
 _answers(p, s) if {

@@ -206,7 +206,7 @@ func (r *statementReader) covered(t []token, i int, f *frame, place bool) bool {
 		return true
 	case w.anyPart(partSays, partOver, partIn), w.part("freeze", partNouns, partThings):
 		return len(f.acts) == 0
-	case w.in("kind_nouns") && (f.named(t) || len(f.objects) > 0 || i > 0 && !plain(t[i-1], f, i-1) ||
+	case w.in("kind_nouns", "aged") && (f.named(t) || len(f.objects) > 0 || i > 0 && !plain(t[i-1], f, i-1) ||
 		i+1 < len(t) && !plain(t[i+1], f, i+1)):
 		return true
 	case w.in("places") && (place || slices.Contains(f.acts, "change") || slices.Contains(f.acts, "delete")):
@@ -240,7 +240,7 @@ func (r *statementReader) bareObject(t []token, i int, f *frame, place bool) boo
 		return false // several words
 	}
 	kind := i+1 < len(t) && t[i+1].in("kind_nouns") || i > 0 && t[i-1].in("kind_nouns")
-	direct := i > 0 && f.used[i-1] && w.kind == bare
+	direct := i > 0 && f.used[i-1] && w.kind == bare && !r.stopsDoing(t, i)
 	ok := false
 	for _, act := range f.acts {
 		switch act {

@@ -80,6 +80,11 @@ func (g *vocabulary) statements(goal *engine.Goal, masked string, exists func(st
 		read(typed+handed, true)
 	}
 	for _, s := range g.requests(typed) {
+		if s.Act == "draft" { // create the release v1, draft only
+			r.list = slices.DeleteFunc(r.list, func(o engine.Statement) bool {
+				return o.Kind == engine.Orders && o.Act == "release" && o.Text == s.Text
+			})
+		}
 		if len(r.list) < maxStatements {
 			r.list = append(r.list, s)
 		}

@@ -310,7 +310,7 @@ func (d *documentReader) personal(s []promptWord) []promptWord {
 // person is asked.
 func (d *documentReader) commands(s []promptWord) []engine.Statement {
 	for i := range s {
-		if t := (token{entry: d.statements.entries[s[i].low]}); t.entry == nil || !t.in("not", "never") {
+		if t := (token{entry: d.statements.entries[s[i].low]}); t.entry == nil || !t.in("not", "never") || d.contracted(s, i) {
 			continue
 		}
 		at, uses := i+1, false
@@ -337,6 +337,12 @@ func (d *documentReader) commands(s []promptWord) []engine.Statement {
 		return []engine.Statement{said}
 	}
 	return nil
+}
+
+// contracted tells "MySQL no docker", which is Portuguese for "MySQL in docker", from "use podman, no docker".
+func (d *documentReader) contracted(s []promptWord, i int) bool {
+	return i > 0 && s[i-1].stop == 0 && slices.Contains(d.named("contracted"), s[i].low) &&
+		!slices.Contains(d.named("before_negation"), s[i-1].low)
 }
 
 // command reports whether a word is a command: several words in a code span, after a verb such as run, or the name of a

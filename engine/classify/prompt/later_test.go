@@ -11,9 +11,13 @@ import (
 
 // TestLater measures what later prompts lift, what looks like a prohibition, and what is one.
 func TestLater(t *testing.T) {
-	raw, err := os.ReadFile("testdata/later.txt")
-	if err != nil {
-		t.Fatal(err)
+	var raw []byte
+	for _, file := range []string{"testdata/later.txt", "testdata/said.txt"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw = append(raw, text...)
 	}
 	shares := map[string]*[2]share{}
 	var kinds []string
@@ -35,7 +39,7 @@ func TestLater(t *testing.T) {
 		}
 		text = strings.ReplaceAll(text, `\n`, "\n")
 		said := statementsOf(text)
-		if strings.HasPrefix(kind, "resumes") || strings.HasPrefix(kind, "stays") {
+		if strings.HasPrefix(kind, "resumes") || strings.HasPrefix(kind, "stays en") || strings.HasPrefix(kind, "stays others") {
 			said = saidAndResumed(text)
 		}
 		right := later(want, said)

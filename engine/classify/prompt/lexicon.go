@@ -24,6 +24,7 @@ type lexicon struct {
 	broad     []string // acts that an unclear prohibition without a name is not about
 	everyday  []string // acts whose verbs are also used of other things
 	pastEnds  []string // how verbs end that tell what was done
+	doingEnds []string // how verbs end that stand after words such as stop
 	limited   []string // acts that can be limited to what they are done to
 	referring []string // acts that are done to what was named before, if nothing else is named
 }
@@ -65,7 +66,8 @@ func lexiconOf(set *rows.Set, own bool) *lexicon {
 
 // namesOnly are lists with which names are told from words; their words mean nothing in a sentence.
 var namesOnly = []string{"prompt.plain_file_names", "prompt.dotted_words", "prompt.slashed_words", "prompt.generic", "prompt.shells",
-	"prompt.code_kinds", "prompt.likens", "prompt.machine_places", "prompt.articles", "prompt.own_project", "prompt.media", "prompt.kept", "prompt.before_request"}
+	"prompt.code_kinds", "prompt.likens", "prompt.machine_places", "prompt.articles", "prompt.receivers", "prompt.own_project", "prompt.media",
+	"prompt.kept", "prompt.before_request"}
 
 // newLexicon returns the lexicon of the lists of prompts and acts, and of those whose names begin with more.
 func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
@@ -98,6 +100,7 @@ func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
 	slices.Sort(l.acts)
 	l.lasting, l.referring = set.OwnWords("prompt.lasting"), set.OwnWords("prompt.referring")
 	l.broad, l.everyday, l.pastEnds = set.OwnWords("prompt.broad"), set.OwnWords("prompt.everyday"), set.OwnWords("prompt.past")
+	l.doingEnds = set.OwnWords("prompt.doing")
 	l.unnamed, l.limited = set.OwnWords("prompt.unnamed"), set.OwnWords("prompt.limited")
 	return l
 }
@@ -277,7 +280,7 @@ func (l *lexicon) tokens(words []promptWord) []token {
 }
 
 // times puts together what names a time of day, such as "at 22:00", "um 22 Uhr" and "at 10 pm", as a word for a time that is to
-// come: who orders something for then does not order it now. A time by itself is the name of something: remove 10:30 from times.txt.
+// come: who orders something for then does not order it now. A time by itself is the name of something: remove 10:30 and times.txt.
 func times(t []token) []token {
 	list := make([]token, 0, len(t))
 	for i := 0; i < len(t); i++ {

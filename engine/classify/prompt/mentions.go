@@ -235,7 +235,7 @@ func (m *mentionReader) nameOf(w promptWord) string {
 	if short || slices.Contains(marks.StopWords, name) || m.has("generic", name) {
 		return ""
 	}
-	if e := m.lexicon.entries[fold(name)]; e != nil && (len(e.parts) > 0 || !slices.Equal(e.lists, []string{"receivers"})) {
+	if m.lexicon.entries[fold(name)] != nil {
 		return "" // a word that sentences are made of
 	}
 	return name

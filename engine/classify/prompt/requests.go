@@ -20,13 +20,15 @@ const (
 
 // request is one kind of work at a place that the person names, such as putting a program on a machine.
 type request struct {
-	act    string
-	verbs  []string
-	things []string // of which the clause has one; empty: it needs none
-	says   []string // phrases that ask for it by themselves
-	unlike []string // words with which the sentence is about something else
-	needs  []string // what the prompt has to name: host, device, command; earlier: what was named before belongs to it; first: the verb begins the clause
-	after  []string // words that may follow such a verb at once, besides a number and quoted text; empty: any
+	act     string
+	verbs   []string
+	things  []string // of which the clause has one; empty: it needs none
+	also    []string // of which it has one, too
+	despite []string // acts that the sentence may forbid
+	says    []string // phrases that ask for it by themselves
+	unlike  []string // words with which the sentence is about something else
+	needs   []string // what the prompt has to name: host, device, command; earlier: what was named before belongs to it; first: the verb begins the clause
+	after   []string // words that may follow such a verb at once, despites a number and quoted text; empty: any
 }
 
 // requestsOf returns the requests of a policy's table.
@@ -39,7 +41,9 @@ func requestsOf(set *rows.Set) []request {
 				continue
 			}
 			of := func(part string) []string { return set.OwnWords(requestPrefix + act + "." + part) }
-			list = append(list, request{act, of("verbs"), of("things"), of("says"), of("unlike"), of("needs"), of("after")})
+			list = append(list, request{
+				act, of("verbs"), of("things"), of("also"), of("despite"), of("says"), of("unlike"), of("needs"), of("after"),
+			})
 		}
 		return list
 	})
@@ -66,21 +70,26 @@ func (g *vocabulary) requests(typed string) []engine.Statement {
 	}
 	r := requestReader{mentionReader: &mentionReader{vocabulary: g, lexicon: lexiconOf(g.set, true)}}
 	forbids := statementReader{lexicon: r.lexicon, only: true, exists: func(string) bool { return true }}
+	all := g.sentences(typed)
+	forbidden := make([][]engine.Statement, len(all))
 	var sentences [][]promptWord
-	for _, s := range g.sentences(typed) {
-		before := len(forbids.list)
-		if forbids.sentence(s, rawText(s)); len(forbids.list) == before {
+	for i, s := range all {
+		forbids.list = nil
+		if forbids.sentence(s, rawText(s)); len(forbids.list) == 0 {
 			sentences = append(sentences, s)
 			r.namedHosts(s)
 		}
+		forbidden[i] = forbids.list
 	}
 	r.devices = r.meantDevices(sentences)
-	for _, s := range sentences {
+	for i, s := range all {
 		n := len(r.list)
 		for _, k := range kinds {
-			r.sentence(s, k)
+			if !slices.ContainsFunc(forbidden[i], func(f engine.Statement) bool { return !slices.Contains(k.despite, f.Act) }) {
+				r.sentence(s, k)
+			}
 		}
-		if n == len(r.list) {
+		if n == len(r.list) && len(forbidden[i]) == 0 {
 			r.before = r.names(s, nil)
 		}
 	}
@@ -105,7 +114,7 @@ func (r *requestReader) sentence(s []promptWord, k request) {
 			if n := r.begins(c, k); asks || n == 0 || !about || r.denies(c[n:]) || r.postponed(s) {
 				continue
 			}
-		} else if asks && len(c) > 1 || r.denies(c) || !r.asksFor(c, k) {
+		} else if asks && len(c) > 1 || r.denies(c) || !r.asksFor(c, s, k) {
 			continue
 		}
 		r.add(k, c, s)
@@ -114,7 +123,7 @@ func (r *requestReader) sentence(s []promptWord, k request) {
 }
 
 // asksFor reports whether a clause has a verb of a request where an order has it, or a phrase that asks by itself.
-func (r *requestReader) asksFor(c []promptWord, k request) bool {
+func (r *requestReader) asksFor(c, s []promptWord, k request) bool {
 	text := plainText(c)
 	if r.is(c[0], "question_words") {
 		return false
@@ -122,7 +131,11 @@ func (r *requestReader) asksFor(c []promptWord, k request) bool {
 	if containsAny(text, k.says) {
 		return true
 	}
-	if len(k.things) > 0 && !containsAny(text, k.things) {
+	things := text
+	if len(k.also) > 0 {
+		things = plainText(s)
+	}
+	if len(k.things) > 0 && !containsAny(things, k.things) || len(k.also) > 0 && !containsAny(text, k.also) {
 		return false
 	}
 	for i, w := range c {
@@ -213,7 +226,7 @@ func (r *requestReader) add(k request, c, s []promptWord) {
 	}
 }
 
-// names returns the names among some words, besides verbs, machines and devices.
+// names returns the names among some words, despites verbs, machines and devices.
 func (r *requestReader) names(c []promptWord, verbs []string) []string {
 	var list []string
 	for _, w := range c {

@@ -166,7 +166,7 @@ func (r *statementReader) add(kind engine.StatementKind, f *frame, until string,
 		}
 		s := engine.Statement{Kind: kind, Act: act, Objects: r.meantObjects(kind, act, f), Until: until, Never: never}
 		s.Refers = act == "delete" && f.refers && len(s.Objects) == 0 && kind == engine.Orders
-		if (kind == engine.Orders || kind == engine.Permits) && slices.Contains(r.lasting, act) {
+		if (kind == engine.Orders || kind == engine.Permits) && until == "" && slices.Contains(r.lasting, act) {
 			s.Until = engine.UntilSession
 		}
 		if len(r.list) < maxStatements && !slices.ContainsFunc(r.list, s.Same) {
@@ -233,7 +233,7 @@ func (r *statementReader) note(t []token) {
 func (r *statementReader) meant(c clause) bool {
 	return r.interjected(c) || r.asks(c) || r.limitsAct(c.tokens, c.until) || r.limits(c) || r.spares(c) || r.leaves(c) ||
 		r.keeps(c) || r.avoids(c) ||
-		r.ends(c) || r.says(c) || r.forbids(c) || r.permits(c) || r.orders(c) || r.agrees(c)
+		r.ends(c) || r.says(c) || r.forbids(c) || r.permits(c) || r.permitsNow(c) || r.orders(c) || r.agrees(c)
 }
 
 // half reads what a clause forbids, or permits for something that it names, before "and": don't touch a.go and fix b.go.
@@ -509,11 +509,11 @@ func (r *statementReader) orders(c clause) bool {
 		}
 		return r.whole && r.alone
 	}
-	if f == nil || len(f.acts) == 0 || len(t) == 1 && (c.label || f.acts[0] == "speak" || f.acts[0] == "change") {
-		return false // "message:" is the name of a text, "answer" asks for an answer, and "edit" alone is one of a list
+	if f == nil || len(f.acts) == 0 || len(t) == 1 && (c.label || slices.Contains([]string{"speak", "change", "tag"}, f.acts[0])) {
+		return false // "message:" is the name of a text, "answer" asks for an answer, "edit" alone is one of a list, and "Tag" greets
 	}
-	if slices.ContainsFunc(f.acts, func(act string) bool { return !r.ordered(t, f, act) }) {
-		return false // it only has the name of an act
+	if slices.ContainsFunc(f.acts, func(act string) bool { return !r.ordered(t, f, act) || act == "delete" && insideOf(t) }) {
+		return false // it only has the name of an act, or is about what is in a file: remove this from utils.py
 	}
 	if r.add(engine.Orders, f, until, false); has(c.tokens[:1], "go", "goes") {
 		r.add(engine.Lifts, &frame{acts: []string{"wait"}}, "", false)

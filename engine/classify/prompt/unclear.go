@@ -66,6 +66,98 @@ func (r *statementReader) unclear(c clause, told bool) bool {
 	return len(f.acts) > 0
 }
 
+// permitsNow reads: you can stop the one on the pi now and start it on the nas. With words that are not known, such a permission is
+// for what they name, and only ends that the act had to wait.
+func (r *statementReader) permitsNow(c clause) bool {
+	t := c.tokens
+	may := index(t, "may")
+	if may < 0 || r.theirs || c.colon || c.until != "" ||
+		has(t, "not", "never", "only", "outside", "me", "conditions", "question_words", "blocks", "future") ||
+		slices.ContainsFunc(t[:may], func(t token) bool { return !t.in("starters", "polite", "fillers", "now") }) {
+		return false
+	}
+	rest := t[may+1:]
+	if end := slices.IndexFunc(rest, func(t token) bool { return t.in("conjunctions") && !t.in("it_before") }); end > 0 {
+		rest = rest[:end]
+	}
+	if !has(t[:may+1], "now") && !has(rest, "now") {
+		return false
+	}
+	verb := r.verbOf(rest)
+	if verb < 0 {
+		return false
+	}
+	f := &frame{acts: r.actsOf(rest[verb])}
+	for i, w := range rest {
+		switch {
+		case i == verb, w.in("fillers", "polite", "starters", "pronouns", "pointed", "vague", "now"),
+			w.in("make", "within", "kind_nouns", "aged", "towards"):
+		case w.kind == bare && (strings.Contains(w.text, "'") || r.stopsDoing(rest, i)):
+			return false // another verb: t'excuser, stop worrying
+		case w.kind != known, w.in("targets", "places"):
+			f.object(w.text)
+		case len(f.acts) == 1 && w.part(f.acts[0], partThings, partNouns, partObjects):
+		default:
+			return false
+		}
+	}
+	if len(f.acts) != 1 {
+		return false
+	}
+	r.add(engine.Permits, f, engine.UntilAsked, false)
+	return true
+}
+
+// verbOf returns which of the words after one that permits says what may be done: the first, a noun after a verb such as make, or in
+// other languages the last; -1: none.
+func (r *statementReader) verbOf(t []token) int {
+	first := slices.IndexFunc(t, func(t token) bool { return !t.in("starters", "polite", "now") })
+	if first < 0 {
+		return -1
+	}
+	if t[first].in("make") {
+		at := first + 1
+		if at < len(t) && t[at].in("fillers") {
+			at++
+		}
+		if at < len(t) && t[at].anyPart(partNouns) {
+			return at
+		}
+	}
+	last := len(t) - 1
+	for last > first && t[last].in("now", "polite") {
+		last--
+	}
+	for _, at := range []int{first, last} {
+		if t[at].anyPart(partOrders, partVerbs) {
+			return at
+		}
+	}
+	return -1
+}
+
+// insideOf reports whether an order to delete is about something in a file or in the docs, or that the person points at:
+// get rid of the old tests in utils.py, remove this from src/.
+func insideOf(t []token) bool {
+	for i := 2; i < len(t); i++ {
+		if !t[i].in("within") || i+1 == len(t) {
+			continue
+		}
+		next := t[i+1]
+		if next.in("fillers") && i+2 < len(t) {
+			next = t[i+2]
+		}
+		before := i - 1
+		if t[before].part("delete", partThings) {
+			before--
+		}
+		if next.kind != known && suffixed(next.text) || next.in("places") || t[before].in("pointed") {
+			return true
+		}
+	}
+	return false
+}
+
 // object tells what the words after a verb are about: a name, a word that is not known, or nothing that is told
 // from others, such as anything or the stuff from yesterday.
 func (r *statementReader) object(t []token) (vague bool, named string, kind tokenKind) {
@@ -77,7 +169,7 @@ func (r *statementReader) object(t []token) (vague bool, named string, kind toke
 			return true, "", known
 		case w.kind == bare && len(w.text) > 2:
 			return has(t[i:min(len(t), i+3)], "vague"), w.text, bare
-		case !w.in("fillers", "polite", "make"):
+		case !w.in("fillers", "polite", "make", "aged"):
 			return has(t[i:min(len(t), i+3)], "vague"), "", known
 		}
 	}
@@ -204,7 +296,14 @@ func (r *statementReader) told(t []token, f *frame) bool {
 
 // past reports whether a word is a verb that only tells what was done.
 func (r *statementReader) past(t token) bool {
-	return !t.anyPart(partOrders, partNouns) && slices.ContainsFunc(r.pastEnds, func(end string) bool {
-		return strings.HasSuffix(strings.ToLower(t.text), end)
-	})
+	return !t.anyPart(partOrders, partNouns) && endsIn(t, r.pastEnds)
+}
+
+// stopsDoing reports whether a word is what somebody is to stop doing: stop worrying.
+func (r *statementReader) stopsDoing(t []token, i int) bool {
+	return i > 0 && t[i-1].in("stops") && endsIn(t[i], r.doingEnds)
+}
+
+func endsIn(t token, ends []string) bool {
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(strings.ToLower(t.text), end) })
 }
