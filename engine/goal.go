@@ -146,7 +146,7 @@ func StatementKinds() []string {
 
 // How long a statement holds.
 const (
-	UntilAsked   = "asked"   // the person wants to be asked first
+	UntilAsked   = "asked"   // the person wants to be asked first; of a permission: not all of its words were understood
 	UntilSaid    = "said"    // until the person says so
 	UntilOther   = "other"   // until something that the statement does not say clearly
 	UntilSession = "session" // a permission for the rest of the session

@@ -96,6 +96,8 @@ A person's prompt can forbid an act, order it, permit it, or lift what was forbi
   nothing, and nothing that was forbidden with "never".
 - An order for a time that is to come ("deploy at 22:00", "push it tonight") permits nothing now; with "I do that myself" it forbids
   the act.
+- A permission with other words in it ("you can stop the one on the pi now") ends, once, that the act had to wait, for a call that
+  has one of those words. It answers no other question.
 - A command that only reads, and a dry run, is not the act: ` + "`grep deploy src` and `git push --dry-run`" + ` pass.
 - Quotations, logs, diffs and code are not read. What follows a heading or a line that ends with a colon, and long paragraphs,
   can forbid, but order and permit nothing.
