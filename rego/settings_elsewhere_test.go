@@ -16,6 +16,7 @@ func elsewhere() map[string]string {
 		"goals.requests.ended_by":                         "bundles/default/cases/goals/hosts.yaml",
 		"goals.requests.pictures":                         "bundles/default/cases/goals/hosts.yaml",
 		"goals.requests.places":                           "bundles/default/cases/goals/hosts.yaml",
+		"goals.requests.operates.cycle":                   "bundles/default/cases/cloud/ordered.yaml",
 		"goals.requests.operates.scale":                   "bundles/default/cases/cloud/ordered.yaml",
 		"goals.requests.operates.configure":               "bundles/default/cases/cloud/ordered.yaml",
 		"goals.requests.operates.switch_on":               "bundles/default/cases/cloud/ordered.yaml",

@@ -61,6 +61,13 @@ func (g *vocabulary) statements(goal *engine.Goal, masked string, exists func(st
 			if r.sentence(s, rawText(s)); !onlyForbids && len(r.list) == before && len(goal.Unread) < maxUnread && r.seems(s) {
 				goal.Unread = append(goal.Unread, abstract.Clip(strings.Join(strings.Fields(rawText(s)), " "), maxSaid))
 			}
+			if slices.ContainsFunc(s, func(w promptWord) bool { return g.is(w, "planners") }) {
+				for i := range r.list[before:] { // a plan of such a tool is made of changed files
+					if said := &r.list[before+i]; said.Kind == engine.Forbids && said.Act == "wait" {
+						said.Act = "deploy"
+					}
+				}
+			}
 		}
 		if !onlyForbids {
 			goal.Agrees = r.agreesTo(list, strings.TrimSpace(handed) != "")

@@ -66,7 +66,7 @@ func lexiconOf(set *rows.Set, own bool) *lexicon {
 
 // namesOnly are lists with which names are told from words; their words mean nothing in a sentence.
 var namesOnly = []string{"prompt.plain_file_names", "prompt.dotted_words", "prompt.slashed_words", "prompt.generic", "prompt.shells",
-	"prompt.code_kinds", "prompt.likens", "prompt.machine_places", "prompt.articles", "prompt.receivers", "prompt.own_project", "prompt.media",
+	"prompt.code_kinds", "prompt.likens", "prompt.planners", "prompt.machine_places", "prompt.articles", "prompt.receivers", "prompt.own_project", "prompt.media",
 	"prompt.kept", "prompt.before_request"}
 
 // newLexicon returns the lexicon of the lists of prompts and acts, and of those whose names begin with more.
