@@ -11,6 +11,7 @@ import data.reviewer.fired
 import data.reviewer.outcome
 import data.reviewer.prefilter
 import data.reviewer.said
+import data.reviewer.saving
 import data.reviewer.scores
 
 # METADATA
@@ -169,12 +170,17 @@ _again := [r.id |
 	input.phase == "pre"
 }
 
-# The rule that denies the call, even if other rules fired too.
-_denying := fired.rules[0] if {
+# The rule that denies the call, even if other rules fired too. What the person ordered, and what is saved first, is not denied.
+_denying := [r | some r in fired.rules; r.decision == "block"; r.mode == "enforce"; not _answered(r)][0] if {
 	input.phase == "pre"
-	fired.rules[0].decision == "block"
-	fired.rules[0].mode == "enforce"
 }
+
+_answered(r) if {
+	"permitted" in input.facts
+	said.answers(r)
+}
+
+_answered(r) if saving.answers(r)
 
 # The denials in a row that name such a harm, this one included.
 _row := (1 + count(_harms)) - max(array.concat([0], [i | some j, harm in _harms; i := j + 1; not fired.counted_as(harm) in _stop_harms]))

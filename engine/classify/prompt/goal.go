@@ -240,7 +240,11 @@ func (g *vocabulary) promptWords(line string) []promptWord {
 		for end < len(line) && line[end] > ' ' {
 			end++
 		}
-		if w := g.plainWord(line[i:end]); w.low != "" || w.stop != 0 {
+		word := line[i:end]
+		if (word == "+" || word == "&") && len(list) > 0 { // commit + push; at the beginning of a line, + marks a change
+			word = "and"
+		}
+		if w := g.plainWord(word); w.low != "" || w.stop != 0 {
 			list = append(list, w)
 		}
 		i = end
