@@ -304,7 +304,7 @@ func (g *vocabulary) plainWord(s string) promptWord {
 			w.stop = c
 		}
 	}
-	if strings.HasPrefix(s, "—") || strings.HasPrefix(s, "–") || s == "-" || s == "--" {
+	if strings.HasPrefix(s, "—") || strings.HasPrefix(s, "–") || slices.Contains([]string{"-", "--", "→", "->", "=>"}, s) {
 		return promptWord{stop: ','}
 	}
 	core = strings.TrimLeft(core, "([{*\"'`¿¡")
