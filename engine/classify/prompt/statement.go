@@ -487,6 +487,9 @@ func (r *statementReader) orders(c clause) bool {
 	for len(t) > 0 && t[0].in("starters", "polite") && !t[0].in("not") && !t[0].anyPart(partOrders) {
 		t = t[1:]
 	}
+	if slices.ContainsFunc(t, schedules) { // when it runs, not when the person wants it made
+		t = slices.DeleteFunc(slices.Clone(t), func(t token) bool { return t.in("future") && strings.ContainsAny(t.text, "0123456789") })
+	}
 	if len(t) == 0 || c.until != "" || c.colon ||
 		has(t, "not", "never", "without", "me", "self", "only", "outside", "ask", "may", "alone", "before", "future") {
 		return false
@@ -534,10 +537,12 @@ func untilWhatever(t []token) []token {
 	return t
 }
 
+// schedules reports whether a word is for what runs something at certain times.
+func schedules(t token) bool { return t.part("schedule", partThings) }
+
 // told cuts off an order what a message is to say, or what is to be scheduled, and returns that of the latter.
 func told(t []token) (order, rest []token) {
 	said := index(t, "saying")
-	schedules := func(t token) bool { return t.part("schedule", partThings) }
 	switch {
 	case said <= 0:
 		return t, nil
