@@ -188,7 +188,7 @@ made_here(e) if {
 
 # METADATA
 # title: A text contains one of some words, as a word of its own
-# description: The devices of a system are no such words, so /dev/null is not the stage dev.
+# description: Paths of devices do not count, so /dev/null does not name the stage dev.
 marked(text, words) if {
 	some w in regex.split(`[^a-z0-9]*/dev/[a-z0-9/]*|[^a-z0-9]+`, lower(text))
 	w in words
