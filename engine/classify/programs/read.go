@@ -26,7 +26,7 @@ func printFiles(c *shell.Call) {
 			text = abstract.UnknownArg()
 		case !ok:
 			text = abstract.Arg{Text: abstract.HoleText, Taint: c.Shell.OfFile(a)}
-			if code, ok := wanted(c, a); ok {
+			if code, ok := c.Shell.PrintedCode(a); ok {
 				text.Part = &code.Text
 			}
 		}
@@ -40,14 +40,6 @@ func printFiles(c *shell.Call) {
 	}
 	c.Reads(c.Opts.Operands...)
 	c.Out = out
-}
-
-// wanted returns the contents of a file if something reads the output.
-func wanted(c *shell.Call, file abstract.Arg) (shell.FileCode, bool) {
-	if !c.Shell.Frame.Wants {
-		return shell.FileCode{}, false
-	}
-	return c.Shell.CodeIn(file, "shell")
 }
 
 // hidden returns the input of a filter that may hide code: rot13, reversed text. Nil:

@@ -326,8 +326,12 @@ func (r *rowReader) printParts(files []abstract.Arg) {
 	}
 	for _, f := range files {
 		r.Out.Taint |= abstract.Picked
-		if code, ok := wanted(r.Call, f); ok {
+		switch code, ok := r.Shell.PrintedCode(f); {
+		case ok:
 			r.Out = abstract.Concat(r.Out, abstract.Arg{Part: &code.Text})
+		case code.Unread():
+			unknown := abstract.UnknownArg()
+			r.Out = abstract.Concat(r.Out, abstract.Arg{Part: &unknown})
 		}
 	}
 }

@@ -280,7 +280,7 @@ func (l *lexicon) tokens(words []promptWord) []token {
 }
 
 // times puts together what names a time of day, such as "at 22:00", "um 22 Uhr" and "at 10 pm", as a word for a time that is to
-// come: who orders something for then does not order it now. A time by itself is the name of something: remove 10:30 and times.txt.
+// come: who orders something for then does not order it now. A time by itself is the name of something: remove 10:30.
 func times(t []token) []token {
 	list := make([]token, 0, len(t))
 	for i := 0; i < len(t); i++ {

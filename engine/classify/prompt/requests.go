@@ -28,7 +28,7 @@ type request struct {
 	says    []string // phrases that ask for it by themselves
 	unlike  []string // words with which the sentence is about something else
 	needs   []string // what the prompt has to name: host, device, command; earlier: what was named before belongs to it; first: the verb begins the clause
-	after   []string // words that may follow such a verb at once, despites a number and quoted text; empty: any
+	after   []string // words that may follow such a verb at once, besides a number and quoted text; empty: any
 }
 
 // requestsOf returns the requests of a policy's table.
@@ -226,7 +226,7 @@ func (r *requestReader) add(k request, c, s []promptWord) {
 	}
 }
 
-// names returns the names among some words, despites verbs, machines and devices.
+// names returns the names among some words, besides verbs, machines and devices.
 func (r *requestReader) names(c []promptWord, verbs []string) []string {
 	var list []string
 	for _, w := range c {

@@ -21,9 +21,25 @@ type FileCode struct {
 	File codeFile // where it is on the disk
 }
 
+// Unread reports whether the file may have code that is not read, since it is too long or not a file of the disk.
+func (f FileCode) Unread() bool { return f.File.over || f.File.unread == engine.UnreadPipe }
+
 // CodeIn returns the code of a file that is about to run as a language; empty:
 // as its first line says.
 func (s *Machine) CodeIn(target abstract.Arg, lang string) (FileCode, bool) {
+	return s.codeIn(target, lang, true)
+}
+
+// PrintedCode is CodeIn for a file that is printed, if something reads the output and may run it: what cannot be read of the file is
+// unknown to that command only.
+func (s *Machine) PrintedCode(target abstract.Arg) (FileCode, bool) {
+	if !s.Frame.Wants {
+		return FileCode{}, false
+	}
+	return s.codeIn(target, "shell", false)
+}
+
+func (s *Machine) codeIn(target abstract.Arg, lang string, runs bool) (FileCode, bool) {
 	if text, ok := s.Written(target); ok {
 		if lang == "" {
 			lang = Shebang(text.Text)
@@ -44,7 +60,7 @@ func (s *Machine) CodeIn(target abstract.Arg, lang string) (FileCode, bool) {
 		case s.arrived(v.Text):
 			all = all.or(FileCode{Text: abstract.UnknownArg(), Lang: cmp.Or(lang, "shell"), Via: "file"})
 		case s.In.Disk != nil:
-			all = all.or(s.onDisk(v.Text, dir.Text, lang))
+			all = all.or(s.onDisk(v.Text, dir.Text, lang, runs))
 		}
 	}
 	return all, all.Via != ""
@@ -100,19 +116,20 @@ func (f FileCode) or(g FileCode) FileCode {
 }
 
 // onDisk is the code of one file on the disk. A file that runs itself is interpreted
-// only a few times.
-func (s *Machine) onDisk(name, cwd, lang string) FileCode {
+// only a few times. Only if it runs, it matters what is not read of it.
+func (s *Machine) onDisk(name, cwd, lang string, runs bool) FileCode {
 	file := s.In.Disk.file(name, cwd)
 	if lang == "" && file.found {
 		lang = Shebang(file.text)
 	}
-	if file.unread != "" {
+	if file.unread != "" && runs {
 		s.Unread(file.path, file.unread)
 	}
 	depth, again := s.fileDepth(file.path)
 	deep := file.found && again == 0 && depth >= maxFileDepth
 	switch {
 	case file.output && lang != "shell" || again >= maxAgain:
+	case !runs && (file.over || file.unread != ""):
 	case file.over && file.Own || deep:
 		s.Opaque("budget", name)
 	case file.unread == engine.UnreadPipe:

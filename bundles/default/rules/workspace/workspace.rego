@@ -188,6 +188,7 @@ _asked_for(e) if {
 # still asked about.
 _asked_for(e) if {
 	effects.on_named_machine(e)
+	e.verb in _workspace.writing
 	e.location in _workspace.given
 	_plain_file(e)
 	not _only_looking
