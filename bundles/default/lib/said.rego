@@ -269,7 +269,7 @@ _once(s) if _unclear_permission(s)
 
 # A message that the person dictated is sent once.
 uses contains s.act if {
-	some s in _permissions
+	some s in _lifting
 	s.act == "speak"
 	not s.until
 	_exactly(s)

@@ -173,6 +173,7 @@ _again := [r.id |
 # The rule that denies the call, even if other rules fired too. What the person ordered, and what is saved first, is not denied.
 _denying := [r | some r in fired.rules; r.decision == "block"; r.mode == "enforce"; not _answered(r)][0] if {
 	input.phase == "pre"
+	fired.rules[0].decision == "block"
 }
 
 _answered(r) if {

@@ -25,6 +25,7 @@ workspace_denied if {
 	some e in input.action.effects
 	_enforced_on(e)
 	_denied(e)
+	not effects.closes_key(e)
 }
 
 # METADATA
@@ -128,6 +129,7 @@ outside_place(e) if {
 	not _changed_before(e)
 	not _asked_for(e)
 	not _in_pod(e)
+	not effects.closes_key(e)
 }
 
 # What is written into a pod is in the pod or its volumes, as with kubectl cp.
@@ -217,12 +219,12 @@ _untold(e) if {
 denied_place(e) if {
 	_enforced_on(e)
 	_denied(e)
+	not effects.closes_key(e)
 }
 
 _enforced_on(e) if {
 	_workspace.enforce in {"writes", "all"}
 	e.kind in {"file_write", "file_delete"}
-	not effects.closes_key(e)
 }
 
 _enforced_on(e) if {
