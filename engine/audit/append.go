@@ -302,11 +302,7 @@ func (h *lockedChain) settle() error {
 	if due {
 		err = errors.Join(err, h.sync())
 	}
-	every := int64(snapshotEvery)
-	if h.s.Memory != nil {
-		every = lastingEvery
-	}
-	if c := h.c; err == nil && c.end.Offset > 0 && (h.resave || c.state.N-c.saved >= every) {
+	if c := h.c; err == nil && c.end.Offset > 0 && (h.resave || c.state.N-c.saved >= snapshotEvery) {
 		if mac, merr := h.s.mac(); merr == nil {
 			_ = c.save(mac) // a cache: its absence costs time only
 		}

@@ -30,8 +30,7 @@ const (
 const SyncAlways = "always"
 
 const (
-	snapshotEvery = 16 // records: what a cold process folds at most when snapshots are kept by such processes
-	lastingEvery  = 32 // records: the same after a process that lasts, which reads no snapshot itself
+	snapshotEvery = 16 // records: what a cold process folds at most when snapshots are kept
 	maxChains     = 64 // chains whose state one process keeps in memory
 	syncEvery     = time.Second
 )

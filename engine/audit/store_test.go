@@ -321,25 +321,6 @@ func readsEach(s *Store) error {
 	})
 }
 
-// A process that lasts reads no snapshot itself, and leaves one for those that come after it less often.
-func TestSnapshotsOfAProcessThatLasts(t *testing.T) {
-	for name, c := range map[string]struct {
-		memory *Memory
-		every  int
-	}{"one event": {nil, snapshotEvery}, "lasting": {&Memory{}, lastingEvery}} {
-		s := testStore(t)
-		s.Memory = c.memory
-		for n := 2; n <= c.every; n++ { // the first record opens the chain
-			if err := add(s, testKey, pre(fmt.Sprint(n))); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := os.Stat(snapshotPath(s.sessionDir(testKey))); (err == nil) != (n == c.every) {
-				t.Errorf("%s, after record %d: snapshot: %v", name, n, err)
-			}
-		}
-	}
-}
-
 func TestKeyframesAreWhereTheFormatSays(t *testing.T) {
 	s := testStore(t)
 	s.KeyframeEvery, s.RotateBytes = 16, 30_000
