@@ -221,17 +221,15 @@ on_named_machine(e) if {
 
 # METADATA
 # title: The call runs commands on a machine that the user named
+# description: One with a mark of production in its name does not count, since people also name where something comes from.
 named_machine(name) if {
 	some n in input.action.effects
 	n.kind == "network"
 	n.verb == "exec"
 	n.target == name
-	_said(n)
+	n.named
+	not marked(name, data.reviewer.markers.production)
 }
-
-_said(n) if n.named
-
-_said(n) if n.mentioned
 
 # METADATA
 # title: An effect is on a repository of a code host

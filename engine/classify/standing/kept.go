@@ -10,8 +10,8 @@ import (
 
 // Limits of what is kept in one record.
 const (
-	maxText  = 100 // bytes of a sentence
-	maxMarks = 24
+	maxText  = 100  // bytes of a sentence
+	maxMarks = 24   // distinctive texts of the trusted files
 	maxFacts = 3600 // bytes of all statements: with the rest of the event they stay below engine.MaxFacts
 )
 
