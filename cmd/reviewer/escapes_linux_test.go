@@ -210,10 +210,12 @@ func (a attempts) swap(name, target string) (stop func()) {
 	return exchange(name, name+".link")
 }
 
-// exchange lets two names change places, over and over.
+// exchange lets two names change places, over and over. stop returns after the last time: the names may be relative,
+// and the next attempt may change the working directory.
 func exchange(one, other string) (stop func()) {
-	done := make(chan struct{})
+	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(ended)
 		for {
 			select {
 			case <-done:
@@ -223,7 +225,7 @@ func exchange(one, other string) (stop func()) {
 			}
 		}
 	}()
-	return func() { close(done) }
+	return func() { close(done); <-ended }
 }
 
 func (a attempts) processes() []attempt {
