@@ -23,7 +23,7 @@ type position struct {
 	layer     string // empty: the layer that is being read
 	file      string // empty: the whole layer
 	line, col int    // from 1; 0: unknown
-	code      string // what kind of problem is there, one of the codes of docs/codes.md; empty: as the file's name says
+	code      string // what kind of problem is there, one of those that `policy codes` lists; empty: as the file's name says
 }
 
 func (s position) String() string {

@@ -37,6 +37,7 @@ type SchemaNode struct {
 	Nested      string                 `json:"x-nested"` // an object in place of the value has it under this key
 	Earlier     *earlier               `json:"x-earlier"`
 	Machine     bool                   `json:"x-machine"` // no workspace has it for itself
+	Common      []string               `json:"x-common"`  // keys of the settings that people set most; at the root only
 	Properties  map[string]*SchemaNode `json:"properties"`
 	Others      others                 `json:"additionalProperties"`
 	Items       *SchemaNode            `json:"items"`

@@ -25,6 +25,7 @@ type Setting struct {
 	Merge       string   `json:"merge"`   // x-merge of the schema; empty: only the base layer has it
 	Default     any      `json:"default"` // value of the base layer; nil: none
 	Description string   `json:"description,omitempty"`
+	Common      bool     `json:"common,omitempty"` // one of those that people set most
 }
 
 // Explain lists all settings in the order of the schema.
@@ -45,6 +46,7 @@ func (e *Effective) Explain() ([]Setting, error) {
 		if from := e.Sources[s.Key]; len(from) > 0 {
 			s.Layer, s.Layers = from[len(from)-1], from
 		}
+		s.Common = slices.ContainsFunc(tree.Common, func(key string) bool { return key == s.Key || strings.HasPrefix(s.Key, key+".") })
 		all = append(all, s)
 	})
 	slices.SortStableFunc(all, func(a, b Setting) int { return order.Compare(a.Key, b.Key) })

@@ -541,3 +541,25 @@ func TestEarlierDefaults(t *testing.T) {
 		}
 	}
 }
+
+// The settings that config show prints first exist, and are few.
+func TestCommonSettings(t *testing.T) {
+	tree, err := SettingsSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, key := range tree.Common {
+		node := tree
+		for part := range strings.SplitSeq(key, ".") {
+			if node = node.Child(part); node == nil {
+				t.Fatalf("x-common names %s, which is not a setting", key)
+			}
+		}
+		if node.Description == "" || slices.Contains(tree.Common[:i], key) {
+			t.Errorf("%s has no description, or is there twice", key)
+		}
+	}
+	if n := len(tree.Common); n < 20 || n > 30 {
+		t.Errorf("%d settings come first", n)
+	}
+}

@@ -123,7 +123,7 @@ func (e *Effective) With(layers []*Bundle, settings map[string]any) (*Effective,
 	return assemble(own, settings, e.Sources)
 }
 
-// SettingPath returns the path of a setting as in docs/settings.md.
+// SettingPath returns the path of a setting as `config show` prints it.
 func SettingPath(key string) string {
 	key = strings.TrimPrefix(key, "data.")
 	return strings.TrimPrefix(strings.TrimPrefix(key, "settings."), "reviewer.")
@@ -175,7 +175,7 @@ func (e *Effective) sweepable(path string, settings map[string]any, value any) e
 	}
 	if at != nil {
 		raw, _ := json.Marshal(at) // settings are JSON
-		return fmt.Errorf("%s is %.60s, not a number; numeric settings, such as %s, are listed in docs/settings.md", path, raw, someOf(known))
+		return fmt.Errorf("%s is %.60s, not a number; `reviewer config show` lists numeric settings, such as %s", path, raw, someOf(known))
 	}
 	if first, _, _ := strings.Cut(path, "."); first == "patterns" || first == "rules" {
 		if slices.ContainsFunc(e.Rules(), func(r Rule) bool { return strings.Contains(path+".", "."+r.ID+".") }) {
@@ -205,7 +205,7 @@ func (e *Effective) meant(path string, known []string) string {
 		likely = inSection(path, known)
 	}
 	if len(likely) == 0 {
-		return fmt.Sprintf("%q; numeric settings, such as %s, are listed in docs/settings.md", path, someOf(known))
+		return fmt.Sprintf("%q; `reviewer config show` lists numeric settings, such as %s", path, someOf(known))
 	}
 	return fmt.Sprintf("%q; did you mean one of %s?", path, strings.Join(likely[:min(8, len(likely))], ", "))
 }

@@ -127,7 +127,7 @@ func TestWithSettingRefuses(t *testing.T) {
 		{"nope", 0.7, "\"nope\"; numeric settings, such as"},
 		{"risk", 0.7, "not a number"},
 		{"risk.nothing", 0.7, "did you mean one of risk.active_pattern.critical"},
-		{"nothing.at.all", 0.7, "docs/settings.md"},
+		{"nothing.at.all", 0.7, "reviewer config show"},
 		{"matrix.low.low", 1, `matrix.low.low is "warn", not a number`},
 		{"patterns.loop.threshold", 3, "are in their rows, not in the settings"},
 		{"rules.git_force_push.threshold", 3, "are in their rows, not in the settings"},

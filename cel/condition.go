@@ -58,7 +58,7 @@ type Error struct {
 	Part    string // id, match, when, measure, threshold, levels
 	Line    int    // in the expression, from 1; 0 if no place can be given
 	Column  int    // in the line, from 1
-	Code    string // kind of problem, one of the codes of docs/codes.md
+	Code    string // kind of problem, one of those that `policy codes` lists
 	Warning bool   // a warning, not an error
 	Message string
 }

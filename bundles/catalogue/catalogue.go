@@ -117,13 +117,7 @@ func switchedOff(e *bundles.Effective, r bundles.Rule) bool {
 
 const rulesHead = `# Rules
 
-<!-- Generated from bundles/default/rules: go generate ./schemas -->
-
-The rules of the built-in policy. ` + "`reviewer policy rules`" + ` lists the active rules with layer and
-enforcement; ` + "`reviewer policy explain`" + ` shows for a call which rules fired, and which narrowly
-missed.
-
-A rule that can hold up a call names the call's harm; [decisions.md](decisions.md) lists the harms. A limit
+A rule that can hold up a call names the call's harm. A limit
 excludes calls whatever they do. none: the rule is about the course of the session, and not about a
 harm of the call.
 
@@ -157,9 +151,9 @@ func (r Entry) markdown() string {
 	if r.Harm != "" {
 		does += " (" + r.Harm + map[bool]string{true: ", a limit"}[r.Limit] + ")"
 	}
-	text := fmt.Sprintf("\n### `%s`: %s\n\n**%s**, %s.", r.ID, PlainText(r.Title), does, r.Severity)
+	text := fmt.Sprintf("\n### `%s`: %s\n\n**%s**, %s.", r.ID, plainText(r.Title), does, r.Severity)
 	if r.Description != "" {
-		text += " " + PlainText(r.Description)
+		text += " " + plainText(r.Description)
 	}
 	text += "\n\n"
 	for _, line := range [][2]string{
@@ -167,13 +161,13 @@ func (r Entry) markdown() string {
 		{"overridable by", strings.Join(r.Overridable, ", ")}, {"see", strings.Join(r.References, ", ")},
 	} {
 		if line[1] != "" {
-			text += fmt.Sprintf("- %s: %s\n", line[0], PlainText(line[1]))
+			text += fmt.Sprintf("- %s: %s\n", line[0], plainText(line[1]))
 		}
 	}
 	return text
 }
 
-// PlainText returns a string on one line, with Markdown's characters escaped.
-func PlainText(s string) string {
+// plainText returns a string on one line, with Markdown's characters escaped.
+func plainText(s string) string {
 	return strings.NewReplacer("<", `\<`, "*", `\*`, "_", `\_`).Replace(strings.Join(strings.Fields(s), " "))
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agent-reviewer/reviewer/docs"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/guide"
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
@@ -59,7 +59,7 @@ func checkExamples(t *testing.T, dir string) {
 func TestGuideExamples(t *testing.T) {
 	dir := t.TempDir()
 	blocks := 0
-	for _, topic := range docs.Topics() {
+	for _, topic := range guide.Topics() {
 		if topic.Name != "recipes" {
 			blocks += exampleFiles(t, topic.Text, dir)
 		}
@@ -72,7 +72,7 @@ func TestGuideExamples(t *testing.T) {
 
 func TestRecipes(t *testing.T) {
 	var text string
-	for _, topic := range docs.Topics() {
+	for _, topic := range guide.Topics() {
 		if topic.Name == "recipes" {
 			text = topic.Text
 		}

@@ -1,10 +1,8 @@
 // Command gen writes the JSON Schemas of the documents that are defined by Go types,
-// docs/settings.md, which describes the settings, docs/rules.md, which
-// describes the built-in rules, docs/programs.md, which describes the programs
-// that the policy knows, docs/codes.md, which describes the findings of `policy check`,
+// docs/settings.md, which describes the settings that people set most,
 // docs/metrics.md and docs/grafana.json, which describe and show the metrics,
-// engine/serve/api/openapi.json, which describes the HTTP API, and docs/writing-policy.md, the
-// reference for authors.
+// engine/serve/api/openapi.json, which describes the HTTP API, and cmd/reviewer/guide/reference.md,
+// the reference for authors.
 // It runs in the directory schemas: go generate ./schemas.
 package main
 
@@ -16,10 +14,8 @@ import (
 	"path/filepath"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/catalogue"
 	"github.com/agent-reviewer/reviewer/bundles/diff"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/codes"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
@@ -71,10 +67,8 @@ func documents() []document {
 }
 
 func main() {
-	if err := errors.Join(write(".", ".."), writeSettings("../docs/settings.md"), writeRules("../docs/rules.md"),
-		writePatterns("../docs/patterns.md"), writePrograms("../docs/programs.md"), writeMetrics("../docs"),
-		writeOpenAPI("../engine/serve/api/openapi.json", ".."),
-		os.WriteFile("../docs/codes.md", codes.Document(), 0o644), writeGuide("../docs/writing-policy.md")); err != nil {
+	if err := errors.Join(write(".", ".."), writeSettings("../docs/settings.md"), writeMetrics("../docs"),
+		writeOpenAPI("../engine/serve/api/openapi.json", ".."), writeGuide("../cmd/reviewer/guide/reference.md")); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
@@ -117,39 +111,10 @@ func schemaJSON(d document) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-func writePrograms(file string) error {
-	text, err := programsPage()
-	if err != nil {
-		return fmt.Errorf("describe programs: %w", err)
-	}
-	return os.WriteFile(file, []byte(text), 0o644)
-}
-
-// programsPage describes the programs that the built-in policy describes.
-func programsPage() (string, error) {
-	b, err := bundles.Default()
-	if err != nil {
-		return "", err
-	}
-	e, err := bundles.Assemble(b)
-	if err != nil {
-		return "", err
-	}
-	return rows.Page(rows.New(e.RowLayers()))
-}
-
 func writeSettings(file string) error {
 	text, err := settingsPage()
 	if err != nil {
 		return fmt.Errorf("describe settings: %w", err)
-	}
-	return os.WriteFile(file, []byte(text), 0o644)
-}
-
-func writeRules(file string) error {
-	text, err := rulesPage()
-	if err != nil {
-		return fmt.Errorf("describe rules: %w", err)
 	}
 	return os.WriteFile(file, []byte(text), 0o644)
 }
@@ -159,25 +124,4 @@ func writeMetrics(dir string) error {
 	return errors.Join(err,
 		os.WriteFile(filepath.Join(dir, "metrics.md"), []byte(stats.MetricsDoc()), 0o644),
 		os.WriteFile(filepath.Join(dir, "grafana.json"), dashboard, 0o644))
-}
-
-func writePatterns(file string) error {
-	text, err := patternsPage()
-	if err != nil {
-		return fmt.Errorf("describe patterns: %w", err)
-	}
-	return os.WriteFile(file, []byte(text), 0o644)
-}
-
-// rulesPage describes the rules of the built-in policy.
-func rulesPage() (string, error) {
-	base, err := bundles.Default()
-	if err != nil {
-		return "", err
-	}
-	e, err := bundles.Assemble(base)
-	if err != nil {
-		return "", err
-	}
-	return catalogue.Markdown(catalogue.Of(e)), nil
 }

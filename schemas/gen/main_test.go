@@ -51,25 +51,6 @@ func TestSettingsDocIsCurrent(t *testing.T) {
 	}
 }
 
-// What is written about the rules is what their rows say.
-func TestRulesDocIsCurrent(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "rules.md")
-	if err := writeRules(file); err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile("../../docs/rules.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(got), string(want)); diff != "" {
-		t.Errorf("docs/rules.md is out of date; run go generate ./schemas\n%s", diff)
-	}
-}
-
 // What is written and drawn of the metrics is what their table says.
 func TestMetricsDocsAreCurrent(t *testing.T) {
 	dir := t.TempDir()
@@ -88,38 +69,5 @@ func TestMetricsDocsAreCurrent(t *testing.T) {
 		if diff := cmp.Diff(string(got), string(want)); diff != "" {
 			t.Errorf("docs/%s is out of date; run go generate ./schemas\n%s", name, diff)
 		}
-	}
-}
-
-// What is written about the patterns is what their rows say.
-func TestPatternsDocIsCurrent(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "patterns.md")
-	if err := writePatterns(file); err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile("../../docs/patterns.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(got), string(want)); diff != "" {
-		t.Errorf("docs/patterns.md is out of date; run go generate ./schemas\n%s", diff)
-	}
-}
-
-func TestProgramsDocIsUpToDate(t *testing.T) {
-	want, err := programsPage()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile("../../docs/programs.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/programs.md is out of date; run go generate ./schemas\n%s", diff)
 	}
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
@@ -17,8 +15,7 @@ const settingsHead = `# Settings
 Each layer above the base can change settings with a ` + "`settings.yaml`" + `: the organisation in
 ` + "`/etc/reviewer/policy`" + `, the user in ` + "`policy`" + ` of the state directory, the project in
 ` + "`.reviewer/policy`" + `. A project can use a ` + "`.reviewer.yaml`" + ` in its folder instead, with the same
-contents. ` + "`reviewer config show`" + ` prints each setting with its value and its layer;
-` + "`reviewer config check`" + ` reports problems.
+contents.
 
 How the values of several layers are merged:
 
@@ -35,9 +32,20 @@ How the values of several layers are merged:
 | append | is added | is added; the project may not set it |
 | replace | replaces the default | replaces it; the project may not set it |
 | (none) | only the base layer has it | |
+
+## The settings that people set most
+
+` + "`reviewer config show`" + ` prints these first and then all others, and ` + "`reviewer config show KEY`" + ` what
+a setting or a section means and how it is merged. The [JSON Schema](../schemas/settings.json) has all
+of them for editors, with the keys of earlier designs that are accepted under another name or refused;
+` + "`reviewer config check`" + ` names the right key in its message. ` + "`workspaces: {PATH: {…}}`" + ` sets any of
+them for one workspace.
+
+| key | default | merge | meaning |
+|---|---|---|---|
 `
 
-// settingsPage describes all settings with the defaults of the built-in policy, in Markdown.
+// settingsPage describes the settings that people set most, with the defaults of the built-in policy, in Markdown.
 func settingsPage() (string, error) {
 	base, err := bundles.Default()
 	if err != nil {
@@ -57,17 +65,10 @@ func settingsPage() (string, error) {
 	}
 	var b strings.Builder
 	b.WriteString(settingsHead)
-	group := "-"
 	for _, s := range all {
-		section, _, nested := strings.Cut(s.Key, ".")
-		if node := tree.Properties[section]; !nested && node.Properties == nil && node.Others.SchemaNode == nil {
-			section = ""
+		if s.Common {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Key, docValue(s.Default), s.Merge, strings.ReplaceAll(s.Description, "|", `\|`))
 		}
-		if section != group {
-			b.WriteString(docSection(section, tree))
-		}
-		group = section
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Key, docValue(s.Default), s.Merge, docMeaning(s, tree.Properties[section]))
 	}
 	b.WriteString("\n## Other defaults than in earlier designs\n\n| key | earlier | default | why |\n|---|---|---|---|\n")
 	for _, s := range all {
@@ -75,7 +76,6 @@ func settingsPage() (string, error) {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Key, docValue(was.Earlier.Value), docValue(s.Default), was.Earlier.Why)
 		}
 	}
-	b.WriteString(refusedKeys(tree))
 	return b.String(), nil
 }
 
@@ -89,24 +89,6 @@ func nodeAt(s *bundles.SchemaNode, path []string) *bundles.SchemaNode {
 	return s
 }
 
-func docSection(name string, tree *bundles.SchemaNode) string {
-	title, text := name, ""
-	if name == "" {
-		title = "general"
-	} else if about := tree.Properties[name].Description; about != "" {
-		text = about + "\n\n"
-	}
-	return fmt.Sprintf("\n## %s\n\n%s| key | default | merge | meaning |\n|---|---|---|---|\n", title, text)
-}
-
-// docMeaning returns the description of a key, if it differs from that of its section.
-func docMeaning(s bundles.Setting, section *bundles.SchemaNode) string {
-	if section != nil && section.Description == s.Description {
-		return ""
-	}
-	return strings.ReplaceAll(s.Description, "|", `\|`)
-}
-
 func docValue(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -117,47 +99,4 @@ func docValue(v any) string {
 		return "`` " + text + " ``"
 	}
 	return "`" + text + "`"
-}
-
-// refusedKeys lists the keys that the schema only has in order to refuse them, and other spellings.
-func refusedKeys(s *bundles.SchemaNode) string {
-	var b, spellings strings.Builder
-	spellings.WriteString("\n## Other spellings\n\nKeys of earlier designs that are accepted. An object in place of a single value " +
-		"sets that value with the named key;\nits other keys belong next to it.\n\n| key | |\n|---|---|\n")
-	b.WriteString("\n## Refused\n\nKeys of earlier designs and other versions, with the error message for each.\n\n| key | |\n|---|---|\n")
-	var rows func(at string, s *bundles.SchemaNode)
-	rows = func(at string, s *bundles.SchemaNode) {
-		for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
-			node, path := s.Properties[key], strings.TrimPrefix(at+"."+key, ".")
-			if node.Means != nil || node.Nested != "" {
-				fmt.Fprintf(&spellings, "| `%s` | %s |\n", path, otherSpelling(node, path))
-			} else if node.Unavailable != "" {
-				fmt.Fprintf(&b, "| `%s` | %s |\n", path, node.Unavailable)
-			}
-			for _, word := range slices.Sorted(maps.Keys(node.NoValues)) {
-				fmt.Fprintf(&b, "| `%s: %s` | %s |\n", path, word, node.NoValues[word])
-			}
-			if node.Items != nil {
-				for _, word := range slices.Sorted(maps.Keys(node.Items.NoValues)) {
-					fmt.Fprintf(&b, "| `%s: [%s]` | %s |\n", path, word, node.Items.NoValues[word])
-				}
-			}
-			rows(path, node)
-		}
-	}
-	rows("", s)
-	return spellings.String() + b.String()
-}
-
-func otherSpelling(s *bundles.SchemaNode, path string) string {
-	var parts []string
-	if s.Means != nil && *s.Means == "" {
-		parts = append(parts, "its keys count as top-level keys")
-	} else if s.Means != nil {
-		parts = append(parts, "`"+*s.Means+"`")
-	}
-	if s.Nested != "" {
-		parts = append(parts, "`"+path+": {"+s.Nested+": …}`")
-	}
-	return strings.Join(parts, "; ")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// writing has the text of docs/writing-policy.md, whose tables are generated here.
+// writing has the text of the reference for authors, whose tables are generated here.
 //
 //go:embed writing
 var writing embed.FS
@@ -27,7 +27,7 @@ func writeGuide(file string) error {
 	return os.WriteFile(file, []byte(text), 0o644)
 }
 
-// guide returns docs/writing-policy.md; top is the root of the module.
+// guide returns the reference; top is the root of the module.
 func guide(top string) (string, error) {
 	say, err := newDescriber(top)
 	if err != nil {

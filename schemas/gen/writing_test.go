@@ -16,12 +16,12 @@ func TestGuideIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../../docs/writing-policy.md")
+	got, err := os.ReadFile("../../cmd/reviewer/guide/reference.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/writing-policy.md is out of date; run go generate ./schemas\n%s", diff)
+		t.Errorf("cmd/reviewer/guide/reference.md is out of date; run go generate ./schemas\n%s", diff)
 	}
 }
 

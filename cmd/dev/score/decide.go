@@ -48,7 +48,7 @@ func (j judge) setting(key string) (float64, error) {
 	}
 	v, ok := at.(float64)
 	if !ok {
-		return 0, fmt.Errorf("%s is not a numeric setting; docs/settings.md lists them", key)
+		return 0, fmt.Errorf("%s is not a numeric setting; `reviewer config show` lists them", key)
 	}
 	return v, nil
 }

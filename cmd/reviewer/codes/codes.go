@@ -5,7 +5,6 @@
 package codes
 
 import (
-	"bytes"
 	_ "embed" // the descriptions
 	"fmt"
 	"slices"
@@ -74,14 +73,6 @@ func (c Code) Ignorable() bool {
 	return c.Level != levelError && !strings.HasPrefix(c.Code, "ignore.")
 }
 
-// URL is the address of the code's description.
-func (c Code) URL() string { return docs + "#" + c.anchor() }
-
-const docs = "https://github.com/agent-reviewer/reviewer/blob/main/docs/codes.md"
-
-// anchor is the name that a heading of Markdown has.
-func (c Code) anchor() string { return strings.ReplaceAll(c.Code, ".", "") }
-
 // Help is the explanation of a code, without its title.
 func (c Code) Help() string {
 	return fmt.Sprintf("%s\n\nWhat to do: %s\n\nWrong:\n\n    %s\n\nRight:\n\n    %s\n\n%s", c.Why, c.Fix, c.Wrong, c.Right, c.silence())
@@ -100,47 +91,3 @@ func (c Code) silence() string {
 	}
 	return text
 }
-
-func (c Code) levels() string {
-	if c.Level == levelBoth {
-		return "error or warning"
-	}
-	return map[string]string{levelError: "error", levelWarning: "warning"}[c.Level]
-}
-
-// Document is docs/codes.md.
-func Document() []byte {
-	var b bytes.Buffer
-	b.WriteString(intro)
-	for _, c := range parsed() {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", c.Code, c.anchor(), c.levels(), c.Title)
-	}
-	for _, c := range parsed() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s (%s).\n\n%s\n", c.Code, c.Title, c.levels(), c.Help())
-	}
-	return b.Bytes()
-}
-
-const intro = `<!-- Generated from cmd/reviewer/codes/codes.yaml by go generate ./schemas: do not edit. -->
-
-# Codes of findings
-
-Each finding of ` + "`reviewer policy check`" + ` has a code, which SARIF, JUnit and the other formats
-include. ` + "`reviewer policy codes CODE`" + ` prints the description of one.
-
-A warning can be ignored by a comment in YAML or Rego directly above the row, the rule or
-the line that it is about, or at the end of the line:
-
-    # reviewer:ignore rule.lapses by day another list applies
-
-For a whole layer, its ` + "`.manifest`" + ` sets the severity of a warning to off, warning or error:
-
-    {"roots": ["policies/organisation"], "metadata": {"lint": {"rule.untested": "error", "rule.metadata": "off"}}}
-
-Errors, and the warnings about ignores (` + "`ignore.*`" + `), cannot be ignored. Ignored warnings are counted in every report and in the signed
-statement of a release. A reviewer:ignore without a reason, with an unknown code, or
-without an effect is itself a finding.
-
-| code | level | finding |
-|---|---|---|
-`

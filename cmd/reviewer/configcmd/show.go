@@ -29,6 +29,7 @@ func configShowCommand(a *cli.App) *cobra.Command {
 		Short: "Print every setting with its value and the layer that sets it",
 		Long: "Prints the merged settings of all layers, each with the layer that sets its value; with\n" +
 			"--effective=false, what each layer above the built-in one sets, and whether it has an effect.\n" +
+			"Those that people set most come first.\n" +
 			"KEY is a setting or a section, such as risk.high_threshold or risk, which is then explained.\n" +
 			"`policy effective` shows only what layers change, with rules and exceptions; `policy show` the whole policy.",
 		Example: "  reviewer config show\n  reviewer config show risk\n  reviewer config show --effective=false\n  reviewer config show -f json --workspace /srv/shop",
@@ -99,6 +100,10 @@ func showEffective(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effecti
 		t.measure(s.Key, strings.Join(s.Layers, ", "))
 	}
 	t.head(e)
+	if key == "" {
+		t.most(shown)
+		shown = slices.DeleteFunc(shown, func(s bundles.Setting) bool { return s.Common })
+	}
 	for _, s := range shown {
 		t.setting(s)
 	}
@@ -160,9 +165,24 @@ func (t *settingsTable) head(e *bundles.Effective) {
 	fmt.Fprintf(t.w, "layers: %s\n\n%s %s %s\n", strings.Join(layers, ", "), term.Pad("KEY", t.key), term.Pad("LAYER", t.layer), "VALUE")
 }
 
+// most prints the settings that people set most.
+func (t *settingsTable) most(all []bundles.Setting) {
+	fmt.Fprintln(t.w, t.p.Faint("# Set most often; `reviewer config show KEY` explains a setting or a section."))
+	for _, s := range all {
+		if s.Common {
+			t.row(s)
+		}
+	}
+	fmt.Fprintln(t.w, t.p.Faint("\n# All others."))
+}
+
 func (t *settingsTable) setting(s bundles.Setting) {
 	t.open(s.Key)
 	t.describe(s)
+	t.row(s)
+}
+
+func (t *settingsTable) row(s bundles.Setting) {
 	layers := term.Pad(strings.Join(s.Layers, ", "), t.layer)
 	if s.Layer == bundles.Base {
 		layers = t.p.Faint(layers)

@@ -102,7 +102,7 @@ func codesOf(r *report.Report) []report.Rule {
 	for _, c := range codes.All() {
 		if slices.ContainsFunc(r.Problems, func(p report.Problem) bool { return p.Code == c.Code }) ||
 			slices.ContainsFunc(r.Ignored, func(i report.Ignored) bool { return i.Code == c.Code }) {
-			all = append(all, report.Rule{ID: c.Code, Title: c.Title, Full: c.Why, Help: c.Help(), URL: c.URL()})
+			all = append(all, report.Rule{ID: c.Code, Title: c.Title, Full: c.Why, Help: c.Help()})
 		}
 	}
 	return all

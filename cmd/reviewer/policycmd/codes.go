@@ -18,7 +18,13 @@ func policyCodesCommand(a *cli.App) *cobra.Command {
 		Use:   "codes [CODE]",
 		Short: "List the codes of findings, or describe one",
 		Long: "Each finding of `reviewer policy check` has a code, such as rule.lapses. With a CODE,\n" +
-			"this prints what it means, why it matters, how to fix it and how to ignore a warning.",
+			"this prints what it means, why it matters, how to fix it and how to ignore a warning.\n" +
+			"A comment above the row, rule or line that a warning is about accepts it, with a reason:\n" +
+			"    # reviewer:ignore rule.lapses by day another list applies\n" +
+			"The .manifest sets the severity of a code for a whole layer: off, warning or error:\n" +
+			"    \"metadata\": {\"lint\": {\"rule.untested\": \"error\"}}\n" +
+			"Errors, and warnings about ignores (ignore.*), cannot be ignored. Reports and the signed\n" +
+			"statement of a release count what was ignored.",
 		Example: "  reviewer policy codes\n  reviewer policy codes rule.lapses",
 		Args:    cli.AtMost(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -73,7 +79,7 @@ func printCodes(w io.Writer, list []codes.Code) error {
 
 func printCode(w io.Writer, c codes.Code) error {
 	lines := []string{c.Code + ": " + c.Title, ""}
-	for line := range strings.Lines(c.Help() + "\n\n" + c.URL()) {
+	for line := range strings.Lines(c.Help()) {
 		if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, "    ") {
 			lines = append(lines, line)
 			continue

@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/guide"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
-	"github.com/agent-reviewer/reviewer/docs"
 	"github.com/spf13/cobra"
 )
 
@@ -14,8 +14,7 @@ func policyDocsCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "docs [TOPIC]",
 		Short: "Print the reference for people who write policy",
-		Long: "Without a topic, lists the topics. The text is Markdown, the same as in\n" +
-			"docs/writing-policy.md and docs/recipes.md; all prints the whole reference.",
+		Long:  "Without a topic, lists the topics. The text is Markdown; all prints the whole reference.",
 		Example: "  reviewer policy docs\n" +
 			"  reviewer policy docs input\n" +
 			"  reviewer policy docs recipes | less",
@@ -35,7 +34,7 @@ func listTopics(w io.Writer) error {
 	for _, name := range topicNames() {
 		width = max(width, len(name))
 	}
-	for _, topic := range docs.Topics() {
+	for _, topic := range guide.Topics() {
 		if _, err := fmt.Fprintf(w, "%s  %s\n", term.Pad(topic.Name, width), topic.About); err != nil {
 			return err
 		}
@@ -46,7 +45,7 @@ func listTopics(w io.Writer) error {
 
 func printTopic(w io.Writer, name string) error {
 	found := false
-	for i, topic := range docs.Topics() {
+	for i, topic := range guide.Topics() {
 		if topic.Name != name && name != allTopics {
 			continue
 		}
@@ -68,7 +67,7 @@ const allTopics = "all"
 
 func topicNames() []string {
 	var names []string
-	for _, topic := range docs.Topics() {
+	for _, topic := range guide.Topics() {
 		names = append(names, topic.Name)
 	}
 	return names

@@ -30,7 +30,7 @@ func policyRulesCommand(a *cli.App) *cobra.Command {
 		Long: "ENFORCEMENT is the rule's enforcement according to the settings: enforce, warn, observe, or off.\n" +
 			"CASES counts the cases that expect it to fire, and those that expect it not to;\n" +
 			"for a policy that is not a folder, only the cases of the built-in policy are known.\n" +
-			"-f markdown writes the text of docs/rules.md. With ID, one rule is shown in full, with the file\n" +
+			"-f markdown writes a page with all of them. With ID, one rule is shown in full, with the file\n" +
 			"and line of its row and of each condition.",
 		Example: "  reviewer policy rules --family git\n  reviewer policy rules git_force_push\n  reviewer policy rules --policy ./policy -f json",
 		Args:    cli.AtMost(1),

@@ -38,7 +38,6 @@ type Rule struct {
 	ID    string   `json:"id"`
 	Title string   `json:"title,omitempty"`
 	Full  string   `json:"-"`              // the title as full sentences; empty: the title
-	URL   string   `json:"-"`              // address of a description; empty: none
 	Help  string   `json:"help,omitempty"` // what the rule is for, and what to do
 	Tags  []string `json:"tags,omitempty"`
 }

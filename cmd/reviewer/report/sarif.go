@@ -51,7 +51,6 @@ type (
 		Short      sarifText       `json:"shortDescription"`
 		Full       sarifText       `json:"fullDescription"`
 		Help       sarifText       `json:"help"`
-		HelpURI    string          `json:"helpUri,omitempty"`
 		Properties *sarifRuleExtra `json:"properties,omitempty"`
 	}
 	sarifRuleExtra struct {
@@ -241,8 +240,7 @@ func (s *sarifWriter) rule(id string) int {
 	}
 	known := s.known[id]
 	title := sarifText{cmp.Or(known.Title, id)}
-	rule := sarifRule{ID: id, Short: title, Full: sarifText{cmp.Or(known.Full, title.Text)}, Help: sarifText{cmp.Or(known.Help, title.Text)},
-		HelpURI: known.URL}
+	rule := sarifRule{ID: id, Short: title, Full: sarifText{cmp.Or(known.Full, title.Text)}, Help: sarifText{cmp.Or(known.Help, title.Text)}}
 	if len(known.Tags) > 0 {
 		rule.Properties = &sarifRuleExtra{known.Tags}
 	}

@@ -1,16 +1,16 @@
-// Package docs embeds the pages for policy authors that the program can print, by
-// topic.
+// Package guide has the reference for people who write policy, and the recipes, by topic. `reviewer policy docs`
+// prints them.
 //
-// Out of scope: generating the pages (schemas/gen).
-package docs
+// Out of scope: generating the reference (schemas/gen).
+package guide
 
 import (
 	_ "embed"
 	"strings"
 )
 
-//go:embed writing-policy.md
-var guide string
+//go:embed reference.md
+var reference string
 
 //go:embed recipes.md
 var recipes string
@@ -25,7 +25,7 @@ type Topic struct {
 // Topics lists the sections of the guide for authors and the recipes.
 func Topics() []Topic {
 	var list []Topic
-	for _, section := range strings.Split(guide, "\n## ")[1:] {
+	for _, section := range strings.Split(reference, "\n## ")[1:] {
 		title, _, _ := strings.Cut(section, "\n")
 		name := strings.ToLower(title)
 		list = append(list, Topic{name, about(name), "## " + strings.TrimSuffix(section, "\n") + "\n"})
@@ -33,12 +33,12 @@ func Topics() []Topic {
 	return append(list, Topic{"recipes", about("recipes"), recipes})
 }
 
-// about returns the description of a topic from the guide's list of topics.
+// about returns the description of a topic from the reference's list of topics.
 func about(name string) string {
 	if name == "recipes" {
 		return "small policies based on real incidents, each with its tests"
 	}
-	for _, line := range strings.Split(guide, "\n") {
+	for _, line := range strings.Split(reference, "\n") {
 		if said, ok := strings.CutPrefix(line, "| ["+name+"](#"+name+") | "); ok {
 			return strings.TrimSuffix(said, " |")
 		}

@@ -1,4 +1,4 @@
-package docs
+package guide
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ func TestTopics(t *testing.T) {
 			together.WriteString("\n" + topic.Text)
 		}
 	}
-	if !strings.HasSuffix(guide, together.String()) || strings.Count(guide, "\n| [") != len(Topics())-1 {
-		t.Error("the topics together are not the guide")
+	if !strings.HasSuffix(reference, together.String()) || strings.Count(reference, "\n| [") != len(Topics())-1 {
+		t.Error("the topics together are not the reference")
 	}
 }
