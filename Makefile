@@ -173,7 +173,7 @@ soak-questions: build bin/dev/soak ## 10,000 questions that wait for a person, w
 soak: build bin/dev/soak ## resident process and clients under load, killed at random, for SOAK; the log must be complete
 	bin/dev/soak -bin bin -time $(SOAK)
 
-score: bin/dev/score ## recall and false alarms over CORPUS; ARGS as in docs/scoring.md
+score: bin/dev/score ## recall and false alarms over CORPUS; ARGS as in docs/measurements.md
 	@bin/dev/score $(ARGS) $(or $(CORPUS),$(error set CORPUS=FOLDER))
 
 # AGENTS is a list of names (see docs/agents.md), or all.

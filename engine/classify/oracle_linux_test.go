@@ -24,7 +24,7 @@ type oracleTally struct {
 }
 
 // TestOracle runs the suites in a sandbox: what is executed there must have
-// been predicted. See docs/oracle.md. Every twelfth case is run; all with
+// been predicted. Every twelfth case is run; all with
 // REVIEWER_EVERY=1 (`make fidelity`).
 func TestOracle(t *testing.T) {
 	box := newOracleBox(t)

@@ -33,8 +33,7 @@ type Operator struct {
 	Before, After string // an example
 }
 
-// Operators lists all ways in which a policy is changed, as docs/mutation.md
-// does.
+// Operators lists all ways in which a policy is changed.
 func Operators() []Operator {
 	const rows = "rows, data"
 	return []Operator{

@@ -6,14 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
 var updatePackages = flag.Bool("update-packages", false, "write the map of packages in docs/architecture.md again")
 
-// docs/architecture.md has a row for each package: the first sentence of its
-// comment, and what of this module it may import.
+// docs/architecture.md has a line for each package: the beginning of its comment.
 func TestPackageMap(t *testing.T) {
 	name := filepath.Join(root, "docs", "architecture.md")
 	page, err := os.ReadFile(name)
@@ -38,36 +38,30 @@ func TestPackageMap(t *testing.T) {
 		"run in cmd/dev: go test ./structure -run TestPackageMap -update-packages")
 }
 
-// packageMap is the table, lowest packages first within each folder, as the walls
-// have them.
+// packageMap is a list, sorted by path.
 func packageMap(t *testing.T) string {
 	docs := packageDocs(t)
+	list := walls()
+	slices.SortFunc(list, func(a, b wall) int { return strings.Compare(a.from, b.from) })
 	var b strings.Builder
-	b.WriteString("| package | what it is | imports from this module |\n|---|---|---|\n")
-	for _, w := range walls() {
-		first := docs[w.from]
-		if first == "" {
+	for _, w := range list {
+		if docs[w.from] == "" {
 			t.Errorf("%s has no package comment", w.from)
 		}
-		var ours []string
-		for _, m := range w.may {
-			if head, _, _ := strings.Cut(m, "/"); !strings.Contains(head, ".") {
-				ours = append(ours, m)
-			}
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", w.from, first, strings.Join(ours, ", "))
+		fmt.Fprintf(&b, "- `%s` %s\n", w.from, docs[w.from])
 	}
 	return b.String()
 }
 
 // packageDocs are the first sentences of the packages' comments, without the words
-// that name the package.
+// that name the package and without what only adds details.
 func packageDocs(t *testing.T) map[string]string {
-	named := regexp.MustCompile(`^(Package|Command) \w+ `)
+	named := regexp.MustCompile(`^(Package|Command) [\w-]+ `)
+	details := regexp.MustCompile(`(: |; | \(| such as|, (a process|and checks|as (far|its|they)|docs/|each|for|from|in|of which|on|one|so|that|to a|which|whose|with|without)\b).*`)
 	docs := map[string]string{}
 	for name, p := range goPackages(t, "linux") {
 		text := strings.TrimSuffix(named.ReplaceAllString(p.Doc, ""), ".")
-		docs[name] = strings.ReplaceAll(text, "|", `\|`)
+		docs[name] = details.ReplaceAllString(text, "")
 	}
 	return docs
 }

@@ -27,7 +27,7 @@ type policyMutate struct {
 
 func (m *policyMutate) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&m.on, "mutate", false, "change the policy in small ways, and list the changes that no test detects (see docs/mutation.md)")
+	f.BoolVar(&m.on, "mutate", false, "change the policy in small ways, and list the changes that no test detects (see docs/ci.md)")
 	f.Float64Var(&m.threshold, "mutate-threshold", 0, "minimum percentage of changes that tests must detect (implies --mutate)")
 	f.StringVar(&m.only, "mutate-only", "", "change only this file or folder of the policy, or this rule (implies --mutate)")
 }
