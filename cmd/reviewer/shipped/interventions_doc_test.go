@@ -14,7 +14,6 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring/wiringtest"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
-	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
 var updateInterventions = flag.Bool("update-interventions", false, "write the runs of docs/interventions.md again")
@@ -58,28 +57,6 @@ func TestInterventionsDoc(t *testing.T) {
 		fmt.Fprintf(&b, "\n### %s: %s\n\n```text\n%s```\n", kind, name, shownRun(result.Chain))
 	}
 	compareInterventions(t, interventionsBegin, b.String()+"\n", interventionsEnd)
-}
-
-const (
-	channelsBegin = "<!-- written by go test ./cmd/reviewer/shipped -run TestChannelsDoc -update-interventions -->\n"
-	channelsEnd   = "<!-- end of channels -->\n"
-)
-
-// The page lists what reviewer can do in each agent.
-func TestChannelsDoc(t *testing.T) {
-	var b strings.Builder
-	for _, h := range harness.Harnesses() {
-		fmt.Fprintf(&b, "\n| `%s`: channel | support | at | how |\n|---|---|---|---|\n", h.Name)
-		for _, w := range engine.Ways() {
-			ch := h.Channels.Of(w)
-			var at []string
-			for _, p := range ch.Phases {
-				at = append(at, string(p))
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", w, ch.Support, strings.Join(at, ", "), ch.How)
-		}
-	}
-	compareInterventions(t, channelsBegin, b.String()+"\n", channelsEnd)
 }
 
 // compareInterventions compares a part of the page with what it is to be, or writes it.
