@@ -95,6 +95,11 @@ func newRelease(ctx context.Context, o options) (*release, error) {
 	if r.modified && !o.uncommitted {
 		return nil, errors.New("there are uncommitted changes: commit them, or give -uncommitted -unsigned for a trial")
 	}
+	if !o.unsigned {
+		if err := checkMeasured(r.root); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range preparedFiles() {
 		if _, err := os.Stat(filepath.Join(r.root, name)); err != nil {
 			return nil, fmt.Errorf("%w; run `make prepared` first: without this file, programs start slowly", err)
