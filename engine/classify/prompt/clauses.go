@@ -11,14 +11,19 @@ import (
 // but and without, and before a second negation. What follows a word such as until says how long.
 func (r *statementReader) clauses(words []promptWord) []clause {
 	var list []clause
-	start, colon := 0, false
+	start, colon, open := 0, false, false
+	words, unsureAt := r.negatedLists(r.contracted(words))
 	cut := func(end, next int) {
 		if end > start {
 			if t := r.tokens(words[start:min(end, start+maxClause)]); len(t) > 0 {
+				from := len(list)
 				list = append(list, r.parts(t, colon)...)
+				for i := from; i < len(list); i++ {
+					list[i].unsure = open
+				}
 			}
 		}
-		start = next
+		start, open = next, unsureAt[next-1]
 	}
 	for i, w := range words {
 		if w.stop == ';' || w.stop == ':' || w.stop == ',' && !r.lists(words, i) {
@@ -187,4 +192,20 @@ func withNothingElse(list []clause) []clause {
 		}
 	}
 	return out
+}
+
+// contracted takes "no" in a Portuguese sentence, where it means "in the", for a word that adds nothing: faz deploy no staging.
+// Before an act it forbids that there, too: faz commit, no push.
+func (r *statementReader) contracted(words []promptWord) []promptWord {
+	listed := func(w promptWord, list string) bool { return token{entry: r.entries[w.low]}.in(list) }
+	if !slices.ContainsFunc(words, func(w promptWord) bool { return listed(w, "portuguese") }) {
+		return words
+	}
+	words = slices.Clone(words)
+	for i, w := range words[:len(words)-1] {
+		if i > 0 && listed(w, "contracted") && !actFirst(r.tokens(words[i+1:i+2])) {
+			words[i].text, words[i].low = "", ""
+		}
+	}
+	return words
 }

@@ -52,6 +52,7 @@ type clause struct {
 	joined bool
 	closed bool    // "nothing else" follows it
 	half   bool    // "and" and more follows it
+	unsure bool    // what a list before it forbids may go on in it
 	whole  []token // with what says how long it holds
 }
 
@@ -231,7 +232,7 @@ func (r *statementReader) note(t []token) {
 
 // meant reads a clause as one of these.
 func (r *statementReader) meant(c clause) bool {
-	return r.interjected(c) || r.asks(c) || r.limitsAct(c.tokens, c.until) || r.limits(c) || r.spares(c) || r.leaves(c) ||
+	return r.interjected(c) || r.doubts(c) || r.asks(c) || r.limitsAct(c.tokens, c.until) || r.limits(c) || r.spares(c) || r.leaves(c) ||
 		r.keeps(c) || r.avoids(c) ||
 		r.ends(c) || r.says(c) || r.forbids(c) || r.permits(c) || r.permitsNow(c) || r.orders(c) || r.agrees(c)
 }
@@ -286,6 +287,19 @@ func (r *statementReader) asks(c clause) bool {
 	}
 	if len(f.acts) == 0 || slices.Equal(f.acts, []string{"wait"}) {
 		f.acts = []string{"ask_first"}
+	}
+	r.add(engine.Forbids, f, engine.UntilAsked, false)
+	return true
+}
+
+// doubts reads what may be forbidden: don't commit, push and deploy. A person is asked about it.
+func (r *statementReader) doubts(c clause) bool {
+	if !c.unsure {
+		return false
+	}
+	f := r.frame(c.tokens, "make")
+	if f == nil || len(f.acts) == 0 {
+		return false
 	}
 	r.add(engine.Forbids, f, engine.UntilAsked, false)
 	return true
@@ -490,7 +504,7 @@ func (r *statementReader) orders(c clause) bool {
 	if slices.ContainsFunc(t, schedules) { // when it runs, not when the person wants it made
 		t = slices.DeleteFunc(slices.Clone(t), func(t token) bool { return t.in("future") && strings.ContainsAny(t.text, "0123456789") })
 	}
-	if len(t) == 0 || c.until != "" || c.colon ||
+	if len(t) == 0 || c.until != "" || c.colon || c.unsure ||
 		has(t, "not", "never", "without", "me", "self", "only", "outside", "ask", "may", "alone", "before", "future") {
 		return false
 	}
