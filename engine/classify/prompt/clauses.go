@@ -3,6 +3,7 @@ package prompt
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -67,6 +68,9 @@ func (r *statementReader) parts(t []token, colon bool) []clause {
 			t[i].in("turns") && i+1 < len(t) && t[i+1].in("not", "never", "leave", "may", "limit"):
 			list = append(list, clause{tokens: t[start:i], colon: colon})
 			start = i + 1
+		case t[i].in("sequels") && i+1 < len(t) && t[i+1].anyPart(partOrders, partMakes, partVerbs) && r.orderedWork(t[start:i]):
+			list = append(list, clause{tokens: t[start:i], colon: colon})
+			start = i + 1
 		case t[i].in("without"), t[i].in("joiners", "conjunctions") && i+1 < len(t) && t[i+1].in("not", "never") && i > start:
 			list = append(list, clause{tokens: t[start:i], colon: colon})
 			if start = i; !t[i].in("without") {
@@ -80,6 +84,15 @@ func (r *statementReader) parts(t []token, colon bool) []clause {
 		r.tail(&list[i])
 	}
 	return slices.DeleteFunc(list, func(c clause) bool { return len(c.tokens) == 0 })
+}
+
+// orderedWork reports whether tokens begin with a verb of work that is to be done: fix the typo, then push. Words such as and at
+// their end belong to what follows.
+func (r *statementReader) orderedWork(t []token) bool {
+	for len(t) > 0 && t[0].in("starters", "polite", "conjunctions", "joiners") {
+		t = t[1:]
+	}
+	return len(t) > 0 && slices.Contains(r.works, strings.ToLower(t[0].text))
 }
 
 // tail takes off a clause what says how long it holds.

@@ -3,6 +3,8 @@ package prompt
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
@@ -240,6 +242,9 @@ func (g *vocabulary) promptWords(line string) []promptWord {
 		for end < len(line) && line[end] > ' ' {
 			end++
 		}
+		if comma := listComma(line[i:end]); comma > 0 {
+			end = i + comma + 1 // commit,push
+		}
 		word := line[i:end]
 		if (word == "+" || word == "&") && len(list) > 0 { // commit + push; at the beginning of a line, + marks a change
 			word = "and"
@@ -250,6 +255,20 @@ func (g *vocabulary) promptWords(line string) []promptWord {
 		i = end
 	}
 	return list
+}
+
+// listComma returns where a comma stands between two words without a space, as in commit,push; 0: nowhere.
+func listComma(s string) int {
+	at := strings.IndexByte(s, ',')
+	if at <= 0 || at+1 == len(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(",-'’.!?;:", r) }) {
+		return 0
+	}
+	before, _ := utf8.DecodeLastRuneInString(s[:at])
+	after, _ := utf8.DecodeRuneInString(s[at+1:])
+	if !unicode.IsLetter(before) || !unicode.IsLetter(after) || strings.ContainsAny(s[:at], ".:") {
+		return 0
+	}
+	return at
 }
 
 // quoteAt returns the length of an opening quote and what closes it.

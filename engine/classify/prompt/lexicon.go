@@ -26,6 +26,8 @@ type lexicon struct {
 	pastEnds  []string // how verbs end that tell what was done
 	doingEnds []string // how verbs end that stand after words such as stop
 	limited   []string // acts that can be limited to what they are done to
+	works     []string // verbs of an order of work
+	plain     []string // how the form of a verb ends with which some languages order
 	referring []string // acts that are done to what was named before, if nothing else is named
 }
 
@@ -101,6 +103,7 @@ func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
 	l.lasting, l.referring = set.OwnWords("prompt.lasting"), set.OwnWords("prompt.referring")
 	l.broad, l.everyday, l.pastEnds = set.OwnWords("prompt.broad"), set.OwnWords("prompt.everyday"), set.OwnWords("prompt.past")
 	l.doingEnds = set.OwnWords("prompt.doing")
+	l.works, l.plain = set.OwnWords("work.verbs"), set.OwnWords("prompt.infinitives")
 	l.unnamed, l.limited = set.OwnWords("prompt.unnamed"), set.OwnWords("prompt.limited")
 	return l
 }

@@ -112,8 +112,11 @@ var (
 // continues reports whether an item goes on with a list of acts: it begins with one, and has no negation or word of its own that
 // says what is to happen to it.
 func (r *statementReader) continues(t []token) bool {
+	if until := index(t, "until"); until > 0 {
+		t = t[:until]
+	}
 	return actFirst(t) && !slices.ContainsFunc(t, func(w token) bool {
-		return w.in("not", "never", "without", "may", "self", "ask", "turns", "limit", "until", "conditions", "go", "passive") && !w.in("alternatives")
+		return w.in("not", "never", "without", "may", "self", "ask", "turns", "limit", "only", "conditions", "go", "passive") && !w.in("alternatives", "all")
 	})
 }
 
@@ -124,7 +127,7 @@ func actFirst(t []token) bool {
 			if w.anyPart(actParts...) {
 				return true
 			}
-			if w.in("joiners", "conjunctions", "alternatives") || w.in("fillers") && !w.in("starters", "future", "pronouns") {
+			if w.in("joiners", "conjunctions", "alternatives", "make") || w.in("fillers") && !w.in("starters", "future", "pronouns") {
 				continue
 			}
 		}
@@ -136,7 +139,7 @@ func actFirst(t []token) bool {
 // bareActs reports whether tokens name acts and nothing else.
 func bareActs(t []token) bool {
 	return actFirst(t) && !slices.ContainsFunc(t, func(w token) bool {
-		return !w.anyPart(actParts...) && !w.in("joiners", "conjunctions", "alternatives", "fillers", "all", "polite") && !w.in(negations...)
+		return !w.anyPart(actParts...) && !w.in("joiners", "conjunctions", "alternatives", "fillers", "all", "polite", "make") && !w.in(negations...)
 	})
 }
 
@@ -148,4 +151,45 @@ func choice(t []token) bool {
 		}
 	}
 	return false
+}
+
+// divided reads each item of a list of which an item is not understood: don't commit, install random packages or push; commits,
+// tags and whatever else are mine.
+func (r *statementReader) divided(c clause) bool {
+	t := c.tokens
+	isAct := func(t token) bool { return t.anyPart(actParts...) && !t.in(negations...) && !t.in("self") }
+	first, last := slices.IndexFunc(t, isAct), lastIndex(t, isAct)
+	denied, own := first > 0 && has(t[:max(first, 0)], negations...), first >= 0 && has(t[last+1:], "self")
+	if !denied && !own || !choice(t) {
+		return false
+	}
+	head, tail := t[:first], t[len(t):]
+	if own && !denied {
+		head, tail = nil, t[last+1:]
+		t = t[:last+1]
+	}
+	before := len(r.list)
+	for from, i := len(head), len(head); i <= len(t); i++ {
+		if i < len(t) && !t[i].in("alternatives") && !(own && t[i].in("conjunctions")) {
+			continue
+		}
+		if item := t[from:i]; len(item) > 0 && actFirst(item) {
+			one := c
+			one.tokens = slices.Concat(head, item, tail)
+			if !r.meant(one) {
+				r.unclear(one, false)
+			}
+		}
+		from = i + 1
+	}
+	return len(r.list) > before
+}
+
+func lastIndex(t []token, is func(token) bool) int {
+	for i := len(t) - 1; i >= 0; i-- {
+		if is(t[i]) {
+			return i
+		}
+	}
+	return -1
 }

@@ -210,7 +210,7 @@ func (r *statementReader) clause(c clause) {
 	}
 	t = r.stopped(t)
 	blocked := slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") })
-	if c.tokens = t; len(t) > 0 && (blocked || !r.meant(c) && !r.half(c)) {
+	if c.tokens = t; len(t) > 0 && (blocked || !r.meant(c) && !r.divided(c) && !r.half(c)) {
 		r.unclear(c, slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") && !t.in("future") }))
 	}
 	r.earlier = c.tokens
@@ -232,7 +232,7 @@ func (r *statementReader) note(t []token) {
 
 // meant reads a clause as one of these.
 func (r *statementReader) meant(c clause) bool {
-	return r.interjected(c) || r.doubts(c) || r.asks(c) || r.limitsAct(c.tokens, c.until) || r.limits(c) || r.spares(c) || r.leaves(c) ||
+	return r.interjected(c) || r.doubts(c) || r.contrasts(c) || r.asks(c) || r.limitsAct(c.tokens, c.until) || r.limits(c) || r.spares(c) || r.leaves(c) ||
 		r.keeps(c) || r.avoids(c) ||
 		r.ends(c) || r.says(c) || r.forbids(c) || r.permits(c) || r.permitsNow(c) || r.orders(c) || r.agrees(c)
 }
@@ -304,6 +304,22 @@ func (r *statementReader) doubts(c clause) bool {
 	r.add(engine.Forbids, f, engine.UntilAsked, false)
 	return true
 }
+
+// contrasts reads what alone is to be done, after what is not: don't merge, only push.
+func (r *statementReader) contrasts(c clause) bool {
+	if !r.forbade || c.until != "" || c.colon || !has(c.tokens, "only") || !bareActs(slices.DeleteFunc(slices.Clone(c.tokens), isOnly)) ||
+		has(c.tokens, "not", "never", "without") {
+		return false
+	}
+	f := r.frame(c.tokens, "only", "make")
+	if f == nil || len(f.acts) == 0 || len(f.objects) > 0 {
+		return false
+	}
+	r.add(engine.Orders, f, "", false)
+	return true
+}
+
+func isOnly(t token) bool { return t.in("only") }
 
 // limits reads: only touch src/a.go, nothing outside src/, stay in src/.
 func (r *statementReader) limits(c clause) bool {
@@ -580,7 +596,17 @@ func (r *statementReader) ordered(t []token, f *frame, act string) bool {
 			return i > 0 || t[0].anyPart(partOrders, partMakes) || unspaced(t[0].text)
 		}
 	}
-	return len(t) == 1 && t[0].part(act, partVerbs) // an infinitive
+	return t[0].part(act, partVerbs) && len(t) == 1 || r.infinitives(t)
+}
+
+// infinitives reports whether a clause consists of verbs in the form with which some languages order: committen und pushen.
+func (r *statementReader) infinitives(t []token) bool {
+	first := slices.IndexFunc(t, func(w token) bool { return w.anyPart(actParts...) })
+	return first >= 0 && bareActs(t) && t[first].anyPart(partVerbs) && !t[first].anyPart(partOrders, partNouns) &&
+		!slices.ContainsFunc(t, func(w token) bool {
+			return w.anyPart(partVerbs) && !w.anyPart(partOrders, partNouns, partMakes) &&
+				!slices.ContainsFunc(r.plain, func(end string) bool { return strings.HasSuffix(w.text, end) })
+		})
 }
 
 // agrees reads: go ahead, continue; and yes, the second option, if the prompt says nothing else.
