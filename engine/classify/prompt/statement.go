@@ -98,8 +98,15 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 		r.polite = r.polite || has(c.tokens, "polite")
 		r.only = r.only || has(c.tokens, "blocks")
 	}
+	passed := false
 	for i, c := range clauses {
 		if len(c.tokens) > 0 && c.tokens[0].in("conditions") {
+			from, to := passedIn(c.tokens)
+			if passed = from == 0 && to == len(c.tokens); passed {
+				continue // if the tests pass, push
+			}
+		}
+		if len(c.tokens) > 0 && c.tokens[0].in("conditions") || passed && has(c.tokens, negations...) {
 			break // what follows depends on it
 		}
 		r.last = i+1 == len(clauses)
@@ -520,9 +527,15 @@ func (r *statementReader) orders(c clause) bool {
 	if slices.ContainsFunc(t, schedules) { // when it runs, not when the person wants it made
 		t = slices.DeleteFunc(slices.Clone(t), func(t token) bool { return t.in("future") && strings.ContainsAny(t.text, "0123456789") })
 	}
-	if len(t) == 0 || c.until != "" || c.colon || c.unsure ||
-		has(t, "not", "never", "without", "me", "self", "only", "outside", "ask", "may", "alone", "before", "future") {
+	speaks := func(t token) bool { return t.in("me") && !t.in("possessives") } // I, and not my
+	if len(t) == 0 || c.until != "" || c.colon || c.unsure || slices.ContainsFunc(t, speaks) ||
+		has(t, "not", "never", "without", "self", "only", "outside", "ask", "may", "alone", "before", "future") {
 		return false
+	}
+	if from, to := passedIn(t); to > from {
+		if t = slices.Delete(slices.Clone(t), from, to); len(t) == 0 {
+			return false
+		}
 	}
 	t, told := told(t)
 	if has(t[1:], "saying") {
@@ -552,6 +565,38 @@ func (r *statementReader) orders(c clause) bool {
 		r.add(engine.Lifts, &frame{acts: []string{"wait"}}, "", false)
 	}
 	return len(f.acts) > 0
+}
+
+// passedIn returns the part of a clause that says that checks have to have passed: merge it [when CI is green]. An order under such a
+// condition is an order: the agent sees whether they have.
+func passedIn(t []token) (from, to int) {
+	if then := index(t, "passed_then"); then >= 0 && !slices.ContainsFunc(t[:then], func(w token) bool { return !ofChecks(w) }) {
+		return 0, then + 1
+	}
+	from = index(t, "conditions", "after_checks")
+	if from < 0 {
+		return 0, 0
+	}
+	to = from + 1
+	for passed := false; to < len(t); to++ {
+		w := t[to]
+		if known := w.in("passed") || ofChecks(w); !known || passed && !w.in("passed") && (w.anyPart(partOrders, partMakes) || w.in("starters", "conjunctions")) {
+			if passed {
+				return from, to
+			}
+			return 0, 0
+		}
+		passed = passed || w.in("passed")
+	}
+	if !has(t[from:to], "passed") {
+		return 0, 0
+	}
+	return from, to
+}
+
+// ofChecks reports whether a word can be between a condition and the word that says that checks have passed.
+func ofChecks(t token) bool {
+	return t.in("checks", "all", "pronouns") || t.in("fillers") && !t.in("future") || t.part("run", partThings)
 }
 
 // stops tells "stop", which is about the work, from "stop the server".
@@ -591,12 +636,12 @@ func (r *statementReader) ordered(t []token, f *frame, act string) bool {
 	}
 	for i := range t {
 		verb := t[i].part(act, partOrders, partWith, partMakes) || t[i].part(act, partVerbs) && unspaced(t[i].text)
-		begins := i == 0 || t[0].in("make") || unspaced(t[i].text) || t[i-1].in("conjunctions", "starters")
+		begins := i == 0 || t[0].in("make") || unspaced(t[i].text) || unspaced(t[i-1].text) || t[i-1].in("conjunctions", "starters")
 		if f.used[i] && (verb || i > 0 && t[0].in("make")) && begins {
 			return i > 0 || t[0].anyPart(partOrders, partMakes) || unspaced(t[0].text)
 		}
 	}
-	return t[0].part(act, partVerbs) && len(t) == 1 || r.infinitives(t)
+	return t[0].part(act, partVerbs) && len(t) == 1 || r.infinitives(t) || r.endsInInfinitive(t, act)
 }
 
 // infinitives reports whether a clause consists of verbs in the form with which some languages order: committen und pushen.
@@ -607,6 +652,20 @@ func (r *statementReader) infinitives(t []token) bool {
 			return w.anyPart(partVerbs) && !w.anyPart(partOrders, partNouns, partMakes) &&
 				!slices.ContainsFunc(r.plain, func(end string) bool { return strings.HasSuffix(w.text, end) })
 		})
+}
+
+// endsInInfinitive reports whether such a verb ends a clause, after what it is done to: auf staging deployen, v0.8.0 taggen.
+func (r *statementReader) endsInInfinitive(t []token, act string) bool {
+	end := len(t)
+	for end > 0 && t[end-1].in("polite") {
+		end--
+	}
+	if end < 2 || has(t[:1], "pronouns", "may") || slices.ContainsFunc(t[:end-1], func(w token) bool { return w.anyPart(partVerbs, partMakes) }) {
+		return false
+	}
+	last := t[end-1]
+	return last.part(act, partVerbs) && !last.anyPart(partNouns) &&
+		slices.ContainsFunc(r.plain, func(suffix string) bool { return strings.HasSuffix(last.text, suffix) })
 }
 
 // agrees reads: go ahead, continue; and yes, the second option, if the prompt says nothing else.
