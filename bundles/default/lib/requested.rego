@@ -264,6 +264,8 @@ _about["delete_outside_scope"] := _deletions
 
 _about["delete_broad"] := _deletions
 
+_about["git_history_rewrite"] := [e | some e in input.action.effects; e.kind == "process"; e.object == "history"]
+
 _about["recording"] := [e |
 	some e in input.action.effects
 	e.kind == "process"
@@ -349,6 +351,27 @@ _covers("tree", _, e) if {
 	e.location == "self"
 	e.certainty == "exact"
 	not e.host
+}
+
+# The branch that is named, or one branch where the order names none. Protected branches are another matter.
+_covers("unbranch", s, e) if {
+	c := input.action.commands[e.command]
+	c.name == "git"
+	"branch" in c.sub
+	every flag in object.get(c, "flags", []) { not flag in {"-r", "--remotes", "-f", "--force"} }
+	branches := object.get(c, "operands", [])
+	count(branches) > 0
+	every b in branches { not _protected(b) }
+	_named_branches(branches, object.get(s, "objects", []))
+}
+
+_named_branches([_], names) if every n in names { not regex.match(`[/_0-9-]`, n) } # words such as locale
+
+_named_branches(branches, names) if every b in branches { b in names }
+
+_protected(branch) if {
+	some p in data.reviewer.git.protected
+	glob.match(p, ["/"], branch)
 }
 
 _covers("flash", s, e) if {

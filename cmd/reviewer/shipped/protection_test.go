@@ -129,4 +129,3 @@ func TestSelfProtection(t *testing.T) {
 		}
 	}
 }
-

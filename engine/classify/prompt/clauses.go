@@ -99,7 +99,7 @@ func (r *statementReader) orderedWork(t []token) bool {
 func (r *statementReader) tail(c *clause) {
 	if i := index(c.tokens, "not_before"); i > 0 && !has(c.tokens, "ask") {
 		c.until, c.joined = cmp.Or(untilOf(c.tokens[i:]), engine.UntilOther), true
-		if c.tokens = c.tokens[:i]; !r.hasAct(c.tokens) { // what it waits for stands first
+		if c.tokens = c.tokens[:i]; !hasAct(c.tokens) { // what it waits for stands first
 			c.until, c.tokens = cmp.Or(untilOf(c.tokens), engine.UntilOther), c.whole[i+1:]
 		}
 		return
@@ -139,7 +139,7 @@ func (r *statementReader) join(list []clause) []clause {
 		case !slices.ContainsFunc(c.tokens, func(t token) bool { return !t.in("asking", "fillers") }) && has(c.tokens, "asking"):
 			p.until = engine.UntilAsked
 			continue
-		case c.tokens[0].in("not_before") && r.hasAct(p.tokens):
+		case c.tokens[0].in("not_before") && hasAct(p.tokens):
 			p.until, p.joined = cmp.Or(untilOf(c.tokens), engine.UntilOther), true
 			continue
 		case c.tokens[0].in("until", "conditions") && has(c.tokens, "me") && !has(p.tokens, "ask") && !has(c.tokens, "ask"):
@@ -163,7 +163,7 @@ func (r *statementReader) join(list []clause) []clause {
 func (r *statementReader) topics(list []clause) []clause {
 	for i := len(list) - 1; i > 0; i-- {
 		c := list[i]
-		if r.topic(list[i-1].tokens) && !r.hasAct(c.tokens) && (c.until != "" || has(c.tokens, "not", "never", "self")) {
+		if r.topic(list[i-1].tokens) && !hasAct(c.tokens) && (c.until != "" || has(c.tokens, "not", "never", "self")) {
 			list[i-1] = clause{tokens: slices.Concat(list[i-1].tokens, c.tokens), until: c.until, joined: true}
 			list = slices.Delete(list, i, i+1)
 		}
@@ -173,16 +173,8 @@ func (r *statementReader) topics(list []clause) []clause {
 
 // topic reports whether a clause only names an act, and when it is done.
 func (r *statementReader) topic(t []token) bool {
-	return r.hasAct(t) && !slices.ContainsFunc(t, func(t token) bool {
+	return hasAct(t) && !slices.ContainsFunc(t, func(t token) bool {
 		return !t.anyPart(partNouns, partVerbs, partOrders) && !t.in("fillers", "future")
-	})
-}
-
-func (r *statementReader) hasAct(t []token) bool {
-	return slices.ContainsFunc(t, func(t token) bool {
-		return t.entry != nil && slices.ContainsFunc(t.parts, func(p part) bool {
-			return p.act != "wait" && (p.name == partNouns || p.name == partVerbs || p.name == partOrders)
-		})
 	})
 }
 
@@ -205,20 +197,4 @@ func withNothingElse(list []clause) []clause {
 		}
 	}
 	return out
-}
-
-// contracted takes "no" in a Portuguese sentence, where it means "in the", for a word that adds nothing: faz deploy no staging.
-// Before an act it forbids that there, too: faz commit, no push.
-func (r *statementReader) contracted(words []promptWord) []promptWord {
-	listed := func(w promptWord, list string) bool { return token{entry: r.entries[w.low]}.in(list) }
-	if !slices.ContainsFunc(words, func(w promptWord) bool { return listed(w, "portuguese") }) {
-		return words
-	}
-	words = slices.Clone(words)
-	for i, w := range words[:len(words)-1] {
-		if i > 0 && listed(w, "contracted") && !actFirst(r.tokens(words[i+1:i+2])) {
-			words[i].text, words[i].low = "", ""
-		}
-	}
-	return words
 }

@@ -18,8 +18,6 @@ import (
 const (
 	maxPromptEnd = 64 << 10 // bytes, of either end
 	MaxGoalNames = 24
-	MaxGoalName  = 160 // bytes: paths in full are long
-	maxClause    = 80  // words of a clause that are examined
 	maxQuoted    = 400 // bytes between quotes
 )
 
@@ -191,17 +189,6 @@ func (g *vocabulary) logLine(s string) bool {
 	return mask.Digits(word) >= 4 && strings.Trim(word, "0123456789-:./TZ,]+") == "" && strings.ContainsAny(word, "-:/") && len(word) >= 8
 }
 
-// promptWord is a word of a prompt.
-type promptWord struct {
-	text string
-	low  string // in lower case, without the punctuation around
-	name bool   // a path, a file's name or a quoted identifier
-	stop byte   // the punctuation after: , ; : . ! ? or 0
-}
-
-// is reports whether a word is one of these.
-func (w promptWord) is(words ...string) bool { return slices.Contains(words, w.low) }
-
 // sentences splits a string at ends of lines and at marks after which there is
 // space, and each into words.
 func (g *vocabulary) sentences(text string) [][]promptWord {
@@ -260,7 +247,8 @@ func (g *vocabulary) promptWords(line string) []promptWord {
 // listComma returns where a comma stands between two words without a space, as in commit,push; 0: nowhere.
 func listComma(s string) int {
 	at := strings.IndexByte(s, ',')
-	if at <= 0 || at+1 == len(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(",-'’.!?;:", r) }) {
+	other := func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(",-'’.!?;:", r) }
+	if at <= 0 || at+1 == len(s) || strings.ContainsFunc(s, other) {
 		return 0
 	}
 	before, _ := utf8.DecodeLastRuneInString(s[:at])

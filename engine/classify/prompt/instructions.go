@@ -224,7 +224,7 @@ func (d *documentReader) sentence(s []promptWord, line int, lead string, first b
 		r.list = d.bounded(r.list, s)
 	}
 	tokens := r.tokens(s)
-	if len(r.list) == 0 && !(has(tokens, "not", "never", "ask", "alone", "off") && r.hasAct(tokens)) {
+	if len(r.list) == 0 && !(has(tokens, "not", "never", "ask", "alone", "off") && hasAct(tokens)) {
 		return
 	}
 	d.list = append(d.list, Sentence{Line: line, Text: abstract.Clip(raw, maxSaid), Statements: r.list})

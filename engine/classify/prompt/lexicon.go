@@ -403,3 +403,25 @@ func spaced(text string) string {
 	}
 	return b.String()
 }
+
+const (
+	MaxGoalName = 160 // bytes: paths in full are long
+	maxClause   = 80  // words of a clause that are examined
+)
+
+// promptWord is a word of a prompt.
+type promptWord struct {
+	text string
+	low  string // in lower case, without the punctuation around
+	name bool   // a path, a file's name or a quoted identifier
+	stop byte   // the punctuation after: , ; : . ! ? or 0
+}
+
+// is reports whether a word is one of these.
+func (w promptWord) is(words ...string) bool { return slices.Contains(words, w.low) }
+
+func has(tokens []token, lists ...string) bool { return index(tokens, lists...) >= 0 }
+
+func index(tokens []token, lists ...string) int {
+	return slices.IndexFunc(tokens, func(t token) bool { return t.in(lists...) })
+}

@@ -63,7 +63,7 @@ const maxUnread = 8
 func (r *statementReader) seems(words []promptWord) bool {
 	t := r.tokens(words[:min(len(words), maxClause)])
 	return len(t) > 1 && words[len(words)-1].stop != '?' && !t[0].in("question_words") &&
-		has(t, "not", "never", "ask", "self", "alone", "off") && r.hasAct(t)
+		has(t, "not", "never", "ask", "self", "alone", "off") && hasAct(t)
 }
 
 // noFiles reports whether names in a clause are not those of files and folders.
@@ -112,5 +112,60 @@ func (r *statementReader) others(t []token, f *frame) bool {
 		f.acts = []string{"only_in"}
 		r.add(engine.Forbids, f, "", has(t, "never"))
 	}
+	return true
+}
+
+// contrasts reads what alone is to be done, after what is not: don't merge, only push.
+func (r *statementReader) contrasts(c clause) bool {
+	if !r.forbade || c.until != "" || c.colon || !has(c.tokens, "only") || !bareActs(slices.DeleteFunc(slices.Clone(c.tokens), isOnly)) ||
+		has(c.tokens, "not", "never", "without") {
+		return false
+	}
+	f := r.frame(c.tokens, "only", "make")
+	if f == nil || len(f.acts) == 0 || len(f.objects) > 0 {
+		return false
+	}
+	r.add(engine.Orders, f, "", false)
+	return true
+}
+
+func isOnly(t token) bool { return t.in("only") }
+
+// limits reads: only touch src/a.go, nothing outside src/, stay in src/.
+func (r *statementReader) limits(c clause) bool {
+	t := c.tokens
+	not, outside := has(t, "not", "never"), has(t, "outside")
+	switch {
+	case has(t, "limit"), outside && (not || has(t, "alone", "off")), not && has(t, "restricts"), !not && onlyThis(t), c.closed:
+	default:
+		return false
+	}
+	f := r.frameOf(t, true, "limit", "only", "outside", "not", "restricts", "never", "work", "may", "make", "self", "alone", "off", "leave",
+		"passive")
+	if f == nil || len(f.objects) == 0 || slices.ContainsFunc(f.objects, func(o string) bool { return strings.Contains(o, "(") }) {
+		return false // the code should only use errors.As()
+	}
+	if has(t, "me") || slices.ContainsFunc(f.acts, func(a string) bool { return a != "change" && a != "wait" }) {
+		return false
+	}
+	alone := r.whole && !r.theirs && len(namesIn(t)) > 0 // only src/a.py
+	if len(f.acts) == 0 && !has(t, "limit", "work", "alone", "off") && !not && !c.closed && !alone {
+		return false
+	}
+	f.acts = []string{"only_in"}
+	r.add(engine.Forbids, f, c.until, has(t, "never"))
+	return true
+}
+
+// doubts reads what may be forbidden: don't commit, push and deploy. A person is asked about it.
+func (r *statementReader) doubts(c clause) bool {
+	if !c.unsure {
+		return false
+	}
+	f := r.frame(c.tokens, "make")
+	if f == nil || len(f.acts) == 0 {
+		return false
+	}
+	r.add(engine.Forbids, f, engine.UntilAsked, false)
 	return true
 }

@@ -2,7 +2,7 @@ package prompt
 
 import "slices"
 
-// extent is how far what stands before a comma reaches beyond it.
+// extent is how far a clause reaches beyond the comma after it.
 type extent int
 
 const (
@@ -13,7 +13,7 @@ const (
 
 // negatedLists takes the commas out of lists of acts under one negation, with "or" in their place where the list has no word of its
 // own, since a clause that begins with a verb orders it otherwise. It notes the commas after which a list may go on.
-func (r *statementReader) negatedLists(words []promptWord) (out []promptWord, unsureAt map[int]bool) {
+func (l *lexicon) negatedLists(words []promptWord) (out []promptWord, unsureAt map[int]bool) {
 	start, unsureAt := 0, map[int]bool{}
 	for i, w := range words {
 		out = append(out, w)
@@ -25,13 +25,13 @@ func (r *statementReader) negatedLists(words []promptWord) (out []promptWord, un
 			continue
 		}
 		end := segmentEnd(words, i+1)
-		switch r.reaches(out[max(start, last-maxClause):], words[i+1:end], words[end-1].stop == ':') {
+		switch l.reaches(out[max(start, last-maxClause):], words[i+1:end], words[end-1].stop == ':') {
 		case apart:
 			start = last + 1
 		case unsure:
 			start, unsureAt[last] = last+1, true
 		case together:
-			if out[last].stop = 0; !(token{entry: r.entries[words[i+1].low]}).in("joiners", "conjunctions", "alternatives") {
+			if out[last].stop = 0; !(token{entry: l.entries[words[i+1].low]}).in("joiners", "conjunctions", "alternatives") {
 				out = append(out, promptWord{text: listWord, low: listWord})
 			}
 		}
@@ -57,15 +57,15 @@ func segmentEnd(words []promptWord, i int) int {
 // reaches tells how far a clause reaches beyond the comma after it. What forbids an act reaches over a list of acts that ends with a
 // word such as or, and over one of bare verbs. A list of acts alone is one if its last words, or what follows a colon, say something
 // of all: commits, pushes and PRs are mine.
-func (r *statementReader) reaches(before, after []promptWord, colon bool) extent {
-	b := r.tokens(before)
-	if len(b) == 0 || !r.hasAct(b) {
+func (l *lexicon) reaches(before, after []promptWord, colon bool) extent {
+	b := l.tokens(before)
+	if len(b) == 0 || !hasAct(b) {
 		return apart
 	}
 	var items [][]token
 	for from, i := 0, 0; i < len(after); i++ {
 		if after[i].stop == ',' || i+1 == len(after) {
-			if t := r.tokens(after[from : i+1]); len(t) > 0 {
+			if t := l.tokens(after[from : i+1]); len(t) > 0 {
 				items = append(items, t)
 			}
 			from = i + 1
@@ -75,14 +75,17 @@ func (r *statementReader) reaches(before, after []promptWord, colon bool) extent
 		return apart
 	}
 	n := 0
-	for n < len(items) && r.continues(items[n]) {
+	for n < len(items) && continues(items[n]) {
 		n++
 	}
 	if bareActs(b) && !has(b, negations...) {
-		last := items[len(items)-1]
-		list := !slices.ContainsFunc(items[:len(items)-1], func(t []token) bool { return !bareActs(t) })
-		if list && actFirst(last) && (has(last, "not", "never", "self") || colon && bareActs(last)) {
-			return together
+		for k, t := range items {
+			switch {
+			case !actFirst(t):
+				return apart
+			case deniedAfter(t), colon && k == len(items)-1 && bareActs(t):
+				return together
+			}
 		}
 		return apart
 	}
@@ -111,17 +114,21 @@ var (
 
 // continues reports whether an item goes on with a list of acts: it begins with one, and has no negation or word of its own that
 // says what is to happen to it.
-func (r *statementReader) continues(t []token) bool {
+func continues(t []token) bool {
 	if until := index(t, "until"); until > 0 {
 		t = t[:until]
 	}
 	return actFirst(t) && !slices.ContainsFunc(t, func(w token) bool {
-		return w.in("not", "never", "without", "may", "self", "ask", "turns", "limit", "only", "conditions", "go", "passive") && !w.in("alternatives", "all")
+		return w.in("not", "never", "without", "may", "self", "ask", "turns", "limit", "only", "conditions", "go", "passive") &&
+			!w.in("alternatives") && (!w.in("all") || w.in("no"))
 	})
 }
 
 // actFirst reports whether tokens begin with an act, after words that add nothing.
 func actFirst(t []token) bool {
+	for len(t) > 1 && t[0].in("turns") && !t[0].anyPart(actParts...) {
+		t = t[1:]
+	}
 	for i, w := range t {
 		if i > 0 || !w.in("starters") || w.in("joiners", "conjunctions") {
 			if w.anyPart(actParts...) {
@@ -139,11 +146,30 @@ func actFirst(t []token) bool {
 // bareActs reports whether tokens name acts and nothing else.
 func bareActs(t []token) bool {
 	return actFirst(t) && !slices.ContainsFunc(t, func(w token) bool {
-		return !w.anyPart(actParts...) && !w.in("joiners", "conjunctions", "alternatives", "fillers", "all", "polite", "make") && !w.in(negations...)
+		return !w.anyPart(actParts...) && !w.in(negations...) &&
+			!w.in("joiners", "conjunctions", "alternatives", "fillers", "all", "polite", "make", "turns")
 	})
 }
 
-// choice reports whether a word such as or stands before an act.
+// deniedAfter reports whether something after an act says that it is not to be done, or that the person does it.
+func deniedAfter(t []token) bool {
+	act := slices.IndexFunc(t, func(w token) bool { return w.anyPart(actParts...) })
+	return act >= 0 && has(t[act+1:], "not", "never", "self")
+}
+
+// eitherAct reports whether a verb follows after a word such as or: nobody orders one of two acts like that.
+func eitherAct(t []token) bool {
+	for i := 1; i+1 < len(t); i++ {
+		before, after := t[i-1], t[i+1]
+		if t[i].in("alternatives") && after.anyPart(partOrders, partVerbs) &&
+			before.anyPart(partOrders, partVerbs, partNouns) && !before.in("make") {
+			return true
+		}
+	}
+	return false
+}
+
+// choice reports whether an act follows a word such as or.
 func choice(t []token) bool {
 	for i := range t[:len(t)-1] {
 		if t[i].in("alternatives") && actFirst(t[i+1:]) {
@@ -153,43 +179,27 @@ func choice(t []token) bool {
 	return false
 }
 
-// divided reads each item of a list of which an item is not understood: don't commit, install random packages or push; commits,
-// tags and whatever else are mine.
-func (r *statementReader) divided(c clause) bool {
-	t := c.tokens
-	isAct := func(t token) bool { return t.anyPart(actParts...) && !t.in(negations...) && !t.in("self") }
-	first, last := slices.IndexFunc(t, isAct), lastIndex(t, isAct)
-	denied, own := first > 0 && has(t[:max(first, 0)], negations...), first >= 0 && has(t[last+1:], "self")
-	if !denied && !own || !choice(t) {
-		return false
-	}
-	head, tail := t[:first], t[len(t):]
-	if own && !denied {
-		head, tail = nil, t[last+1:]
-		t = t[:last+1]
-	}
-	before := len(r.list)
-	for from, i := len(head), len(head); i <= len(t); i++ {
-		if i < len(t) && !t[i].in("alternatives") && !(own && t[i].in("conjunctions")) {
-			continue
-		}
-		if item := t[from:i]; len(item) > 0 && actFirst(item) {
-			one := c
-			one.tokens = slices.Concat(head, item, tail)
-			if !r.meant(one) {
-				r.unclear(one, false)
-			}
-		}
-		from = i + 1
-	}
-	return len(r.list) > before
+// hasAct reports whether tokens have a word of an act other than to begin.
+func hasAct(t []token) bool {
+	return slices.ContainsFunc(t, func(t token) bool {
+		return t.entry != nil && slices.ContainsFunc(t.parts, func(p part) bool {
+			return p.act != "wait" && (p.name == partNouns || p.name == partVerbs || p.name == partOrders)
+		})
+	})
 }
 
-func lastIndex(t []token, is func(token) bool) int {
-	for i := len(t) - 1; i >= 0; i-- {
-		if is(t[i]) {
-			return i
+// contracted takes "no" in a Portuguese sentence, where it means "in the", for a word that adds nothing: faz deploy no staging.
+// Before an act it forbids that there, too: faz commit, no push.
+func (l *lexicon) contracted(words []promptWord) []promptWord {
+	listed := func(w promptWord, list string) bool { return token{entry: l.entries[w.low]}.in(list) }
+	if !slices.ContainsFunc(words, func(w promptWord) bool { return listed(w, "portuguese") }) {
+		return words
+	}
+	words = slices.Clone(words)
+	for i, w := range words[:len(words)-1] {
+		if i > 0 && listed(w, "contracted") && !actFirst(l.tokens(words[i+1:i+2])) {
+			words[i].text, words[i].low = "", ""
 		}
 	}
-	return -1
+	return words
 }

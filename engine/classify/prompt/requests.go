@@ -27,7 +27,7 @@ type request struct {
 	despite []string // acts that the sentence may forbid
 	says    []string // phrases that ask for it by themselves
 	unlike  []string // words with which the sentence is about something else
-	needs   []string // what the prompt has to name: host, device, command; earlier: what was named before belongs to it; first: the verb begins the clause
+	needs   []string // what the prompt has to name: host, device, command; earlier: what was named before belongs to it; here: that does not; first: the verb begins the clause
 	after   []string // words that may follow such a verb at once, besides a number and quoted text; empty: any
 }
 
@@ -204,7 +204,7 @@ func (r *requestReader) add(k request, c, s []promptWord) {
 	}
 	names := r.names(c, k.verbs)
 	names = names[:min(len(names), maxRequestNames)]
-	if len(names) == 0 || slices.Contains(k.needs, "earlier") {
+	if len(names) == 0 && !slices.Contains(k.needs, "here") || slices.Contains(k.needs, "earlier") {
 		names = append(slices.Clone(r.before[:min(len(r.before), maxRequestNames)]), names...)
 	}
 	r.before = names

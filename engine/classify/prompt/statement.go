@@ -154,7 +154,7 @@ func (r *statementReader) beforeQuestion(clauses []clause) int {
 	subject, question := clauses[n-2].tokens, clauses[n-1].tokens
 	unknown := func(t token) bool { return t.kind == bare && t.entry == nil }
 	if len(question) < 2 || !question[0].in("inverted") || !unknown(question[1]) || !slices.ContainsFunc(subject, unknown) ||
-		r.hasAct(subject) || r.hasAct(question) {
+		hasAct(subject) || hasAct(question) {
 		return 0
 	}
 	return n - 2
@@ -239,8 +239,8 @@ func (r *statementReader) note(t []token) {
 
 // meant reads a clause as one of these.
 func (r *statementReader) meant(c clause) bool {
-	return r.interjected(c) || r.doubts(c) || r.contrasts(c) || r.asks(c) || r.limitsAct(c.tokens, c.until) || r.limits(c) || r.spares(c) || r.leaves(c) ||
-		r.keeps(c) || r.avoids(c) ||
+	return r.interjected(c) || r.doubts(c) || r.contrasts(c) || r.asks(c) || r.limitsAct(c.tokens, c.until) || r.limits(c) ||
+		r.spares(c) || r.leaves(c) || r.keeps(c) || r.avoids(c) ||
 		r.ends(c) || r.says(c) || r.forbids(c) || r.permits(c) || r.permitsNow(c) || r.orders(c) || r.agrees(c)
 }
 
@@ -276,12 +276,6 @@ func suffixed(s string) bool {
 	return dot > 0 && len(s) > dot+2 && !strings.ContainsFunc(s[dot+1:], func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
-func has(tokens []token, lists ...string) bool { return index(tokens, lists...) >= 0 }
-
-func index(tokens []token, lists ...string) int {
-	return slices.IndexFunc(tokens, func(t token) bool { return t.in(lists...) })
-}
-
 // asks reads: ask me before you commit.
 func (r *statementReader) asks(c clause) bool {
 	if !has(c.tokens, "ask") || has(c.tokens, "not", "never") {
@@ -296,61 +290,6 @@ func (r *statementReader) asks(c clause) bool {
 		f.acts = []string{"ask_first"}
 	}
 	r.add(engine.Forbids, f, engine.UntilAsked, false)
-	return true
-}
-
-// doubts reads what may be forbidden: don't commit, push and deploy. A person is asked about it.
-func (r *statementReader) doubts(c clause) bool {
-	if !c.unsure {
-		return false
-	}
-	f := r.frame(c.tokens, "make")
-	if f == nil || len(f.acts) == 0 {
-		return false
-	}
-	r.add(engine.Forbids, f, engine.UntilAsked, false)
-	return true
-}
-
-// contrasts reads what alone is to be done, after what is not: don't merge, only push.
-func (r *statementReader) contrasts(c clause) bool {
-	if !r.forbade || c.until != "" || c.colon || !has(c.tokens, "only") || !bareActs(slices.DeleteFunc(slices.Clone(c.tokens), isOnly)) ||
-		has(c.tokens, "not", "never", "without") {
-		return false
-	}
-	f := r.frame(c.tokens, "only", "make")
-	if f == nil || len(f.acts) == 0 || len(f.objects) > 0 {
-		return false
-	}
-	r.add(engine.Orders, f, "", false)
-	return true
-}
-
-func isOnly(t token) bool { return t.in("only") }
-
-// limits reads: only touch src/a.go, nothing outside src/, stay in src/.
-func (r *statementReader) limits(c clause) bool {
-	t := c.tokens
-	not, outside := has(t, "not", "never"), has(t, "outside")
-	switch {
-	case has(t, "limit"), outside && (not || has(t, "alone", "off")), not && has(t, "restricts"), !not && onlyThis(t), c.closed:
-	default:
-		return false
-	}
-	f := r.frameOf(t, true, "limit", "only", "outside", "not", "restricts", "never", "work", "may", "make", "self", "alone", "off", "leave",
-		"passive")
-	if f == nil || len(f.objects) == 0 || slices.ContainsFunc(f.objects, func(o string) bool { return strings.Contains(o, "(") }) {
-		return false // the code should only use errors.As()
-	}
-	if has(t, "me") || slices.ContainsFunc(f.acts, func(a string) bool { return a != "change" && a != "wait" }) {
-		return false
-	}
-	alone := r.whole && !r.theirs && len(namesIn(t)) > 0 // only src/a.py
-	if len(f.acts) == 0 && !has(t, "limit", "work", "alone", "off") && !not && !c.closed && !alone {
-		return false
-	}
-	f.acts = []string{"only_in"}
-	r.add(engine.Forbids, f, c.until, has(t, "never"))
 	return true
 }
 
@@ -528,7 +467,7 @@ func (r *statementReader) orders(c clause) bool {
 		t = slices.DeleteFunc(slices.Clone(t), func(t token) bool { return t.in("future") && strings.ContainsAny(t.text, "0123456789") })
 	}
 	speaks := func(t token) bool { return t.in("me") && !t.in("possessives") } // I, and not my
-	if len(t) == 0 || c.until != "" || c.colon || c.unsure || slices.ContainsFunc(t, speaks) ||
+	if len(t) == 0 || c.until != "" || c.colon || c.unsure || eitherAct(t) || slices.ContainsFunc(t, speaks) ||
 		has(t, "not", "never", "without", "self", "only", "outside", "ask", "may", "alone", "before", "future") {
 		return false
 	}
@@ -565,38 +504,6 @@ func (r *statementReader) orders(c clause) bool {
 		r.add(engine.Lifts, &frame{acts: []string{"wait"}}, "", false)
 	}
 	return len(f.acts) > 0
-}
-
-// passedIn returns the part of a clause that says that checks have to have passed: merge it [when CI is green]. An order under such a
-// condition is an order: the agent sees whether they have.
-func passedIn(t []token) (from, to int) {
-	if then := index(t, "passed_then"); then >= 0 && !slices.ContainsFunc(t[:then], func(w token) bool { return !ofChecks(w) }) {
-		return 0, then + 1
-	}
-	from = index(t, "conditions", "after_checks")
-	if from < 0 {
-		return 0, 0
-	}
-	to = from + 1
-	for passed := false; to < len(t); to++ {
-		w := t[to]
-		if known := w.in("passed") || ofChecks(w); !known || passed && !w.in("passed") && (w.anyPart(partOrders, partMakes) || w.in("starters", "conjunctions")) {
-			if passed {
-				return from, to
-			}
-			return 0, 0
-		}
-		passed = passed || w.in("passed")
-	}
-	if !has(t[from:to], "passed") {
-		return 0, 0
-	}
-	return from, to
-}
-
-// ofChecks reports whether a word can be between a condition and the word that says that checks have passed.
-func ofChecks(t token) bool {
-	return t.in("checks", "all", "pronouns") || t.in("fillers") && !t.in("future") || t.part("run", partThings)
 }
 
 // stops tells "stop", which is about the work, from "stop the server".
@@ -642,30 +549,6 @@ func (r *statementReader) ordered(t []token, f *frame, act string) bool {
 		}
 	}
 	return t[0].part(act, partVerbs) && len(t) == 1 || r.infinitives(t) || r.endsInInfinitive(t, act)
-}
-
-// infinitives reports whether a clause consists of verbs in the form with which some languages order: committen und pushen.
-func (r *statementReader) infinitives(t []token) bool {
-	first := slices.IndexFunc(t, func(w token) bool { return w.anyPart(actParts...) })
-	return first >= 0 && bareActs(t) && t[first].anyPart(partVerbs) && !t[first].anyPart(partOrders, partNouns) &&
-		!slices.ContainsFunc(t, func(w token) bool {
-			return w.anyPart(partVerbs) && !w.anyPart(partOrders, partNouns, partMakes) &&
-				!slices.ContainsFunc(r.plain, func(end string) bool { return strings.HasSuffix(w.text, end) })
-		})
-}
-
-// endsInInfinitive reports whether such a verb ends a clause, after what it is done to: auf staging deployen, v0.8.0 taggen.
-func (r *statementReader) endsInInfinitive(t []token, act string) bool {
-	end := len(t)
-	for end > 0 && t[end-1].in("polite") {
-		end--
-	}
-	if end < 2 || has(t[:1], "pronouns", "may") || slices.ContainsFunc(t[:end-1], func(w token) bool { return w.anyPart(partVerbs, partMakes) }) {
-		return false
-	}
-	last := t[end-1]
-	return last.part(act, partVerbs) && !last.anyPart(partNouns) &&
-		slices.ContainsFunc(r.plain, func(suffix string) bool { return strings.HasSuffix(last.text, suffix) })
 }
 
 // agrees reads: go ahead, continue; and yes, the second option, if the prompt says nothing else.

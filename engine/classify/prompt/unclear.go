@@ -307,3 +307,44 @@ func (r *statementReader) stopsDoing(t []token, i int) bool {
 func endsIn(t token, ends []string) bool {
 	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(strings.ToLower(t.text), end) })
 }
+
+// divided reads each item of a list of which an item is not understood: don't commit, install random packages or push; commits,
+// tags and whatever else are mine, or are not to be made.
+func (r *statementReader) divided(c clause) bool {
+	t := c.tokens
+	isAct := func(t token) bool { return t.anyPart(actParts...) && !t.in(negations...) && !t.in("self") }
+	first, last := slices.IndexFunc(t, isAct), lastIndex(t, isAct)
+	denied, after := first > 0 && has(t[:max(first, 0)], negations...), first >= 0 && has(t[last+1:], "self", "not", "never")
+	if !denied && !after || !choice(t) {
+		return false
+	}
+	head, tail := t[:first], t[len(t):]
+	if after && !denied {
+		head, tail = nil, t[last+1:]
+		t = t[:last+1]
+	}
+	before := len(r.list)
+	for from, i := len(head), len(head); i <= len(t); i++ {
+		if i < len(t) && !t[i].in("alternatives") && !(after && t[i].in("conjunctions")) {
+			continue
+		}
+		if item := t[from:i]; len(item) > 0 && actFirst(item) {
+			one := c
+			one.tokens = slices.Concat(head, item, tail)
+			if !r.meant(one) {
+				r.unclear(one, false)
+			}
+		}
+		from = i + 1
+	}
+	return len(r.list) > before
+}
+
+func lastIndex(t []token, is func(token) bool) int {
+	for i := len(t) - 1; i >= 0; i-- {
+		if is(t[i]) {
+			return i
+		}
+	}
+	return -1
+}

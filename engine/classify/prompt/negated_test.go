@@ -1,0 +1,114 @@
+package prompt
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// What one negation forbids, in the words of the statements: the acts that are forbidden, and those that are ordered.
+func TestNegatedLists(t *testing.T) {
+	for text, want := range map[string]string{
+		"do not commit, push or open a PR yet":                "forbids commit pull_request push",
+		"do not push, merge or deploy anything":               "forbids deploy merge push",
+		"don't commit, push, deploy":                          "forbids commit deploy push",
+		"don't commit,push or deploy":                         "forbids commit deploy push",
+		"no commits, pushes and PRs":                          "forbids commit pull_request push",
+		"do not commit, push, open PRs, merge or deploy yet":  "forbids commit deploy merge pull_request push",
+		"don't push main, merge or deploy":                    "forbids deploy merge push",
+		"don't install, upgrade or remove packages":           "forbids delete install",
+		"commits, pushes and PRs are mine":                    "forbids commit pull_request push",
+		"commits, pushes, deploys: not before I say so":       "forbids commit deploy push",
+		"ask me before you commit, push or deploy":            "forbids commit deploy push",
+		"fix it without committing, pushing or opening a PR":  "forbids commit pull_request push",
+		"nicht committen, pushen oder mergen":                 "forbids commit merge push",
+		"weder committen noch pushen":                         "forbids commit push",
+		"pas de commit, de push ni de PR":                     "forbids commit pull_request push",
+		"no hagas commit, push ni deploy":                     "forbids commit deploy push",
+		"não faça commit, push nem deploy":                    "forbids commit deploy push",
+		"non fare commit, push o deploy":                      "forbids commit deploy push",
+		"niet committen, pushen of deployen":                  "forbids commit deploy push",
+		"コミット、プッシュ、マージはしないで":                                  "forbids commit merge push",
+		"不要提交、推送或部署":                                          "forbids commit deploy push",
+		"don't commit, just push":                             "forbids commit; orders push",
+		"don't merge, only push":                              "forbids merge; orders push",
+		"nicht mergen, nur pushen":                            "forbids merge; orders push",
+		"don't merge, push and open a PR":                     "forbids merge pull_request push", // or an order: a person is asked
+		"commit, push and open a PR":                          "orders commit pull_request push",
+		"push my changes":                                     "orders push",
+		"commit both and push to main":                        "orders commit push",
+		"merge 341 when CI is green":                          "orders merge",
+		"if the tests pass, push":                             "orders push",
+		"wenn die Tests durch sind, pushen":                   "orders push",
+		"fix the typo in the footer, then commit and push":    "orders commit push",
+		"faz deploy no staging":                               "orders deploy",
+		"não faz deploy no staging":                           "forbids deploy",
+		"committen und pushen":                                "orders commit push",
+		"コミットしてpushして":                                        "orders commit push",
+		"merge or deploy, I don't care":                       "",
+		"did you commit, push or merge anything?":             "",
+		"it could not commit, push or tag":                    "",
+		"when the build is green, don't touch src/a.go":       "",
+		"people should not push to main, and must open a PR.": "",
+	} {
+		if got := kindsAndActs(statementsOf(text)); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func kindsAndActs(said []engine.Statement) string {
+	var parts []string
+	for _, kind := range []engine.StatementKind{engine.Forbids, engine.Orders, engine.Permits, engine.Lifts} {
+		var acts []string
+		for _, s := range said {
+			if s.Kind == kind && !slices.Contains(acts, s.Act) {
+				acts = append(acts, s.Act)
+			}
+		}
+		if slices.Sort(acts); len(acts) > 0 {
+			parts = append(parts, string(kind)+" "+strings.Join(acts, " "))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// TestListsAsTyped measures lists of acts in prompts that others wrote. What is forbidden is never read as ordered or permitted.
+func TestListsAsTyped(t *testing.T) {
+	for file, goal := range map[string]float64{"first": 85, "second": 75} {
+		raw, err := os.ReadFile("testdata/lists/" + file + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var forbidden, ordered share
+		for line := range strings.Lines(string(raw)) {
+			text, want, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " => ")
+			if !ok || strings.HasPrefix(line, "#") {
+				continue
+			}
+			said := statementsOf(text)
+			read := func(act string, kinds ...engine.StatementKind) bool {
+				return slices.ContainsFunc(said, func(s engine.Statement) bool { return s.Act == act && slices.Contains(kinds, s.Kind) })
+			}
+			for part := range strings.SplitSeq(want, ", ") {
+				kind, act, _ := strings.Cut(part, " ")
+				switch kind {
+				case "forbids":
+					forbidden.count(read(act, engine.Forbids))
+					if read(act, engine.Orders, engine.Permits) {
+						t.Errorf("%s: %s", text, renderStatements(said))
+					}
+				case "orders", "permits":
+					ordered.count(read(act, engine.Orders, engine.Permits))
+				}
+			}
+		}
+		t.Logf("%s: %.1f %% of %d forbidden acts are read, %.1f %% of %d ordered ones", file, forbidden.percent(), forbidden.all, ordered.percent(), ordered.all)
+		if forbidden.percent() < goal {
+			t.Errorf("%s: fewer than %v %%", file, goal)
+		}
+	}
+}

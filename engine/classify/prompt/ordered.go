@@ -1,0 +1,65 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+)
+
+// passedIn returns the part of a clause that says that checks have to have passed: merge it [when CI is green]. An order under such a
+// condition is an order: the agent sees whether they have.
+func passedIn(t []token) (from, to int) {
+	if then := index(t, "passed_then"); then >= 0 && !slices.ContainsFunc(t[:then], func(w token) bool { return !ofChecks(w) }) {
+		return 0, then + 1
+	}
+	from = index(t, "conditions", "after_checks")
+	if from < 0 {
+		return 0, 0
+	}
+	to = from + 1
+	for passed := false; to < len(t); to++ {
+		w := t[to]
+		known := w.in("passed") || ofChecks(w)
+		goesOn := passed && !w.in("passed") && (w.anyPart(partOrders, partMakes) || w.in("starters", "conjunctions"))
+		if !known || goesOn {
+			if passed {
+				return from, to
+			}
+			return 0, 0
+		}
+		passed = passed || w.in("passed")
+	}
+	if !has(t[from:to], "passed") {
+		return 0, 0
+	}
+	return from, to
+}
+
+// ofChecks reports whether a word can be between a condition and the word that says that checks have passed.
+func ofChecks(t token) bool {
+	return t.in("checks", "all", "pronouns") || t.in("fillers") && !t.in("future") || t.part("run", partThings)
+}
+
+// infinitives reports whether a clause consists of verbs in the form with which some languages order: committen und pushen.
+func (l *lexicon) infinitives(t []token) bool {
+	first := slices.IndexFunc(t, func(w token) bool { return w.anyPart(actParts...) })
+	return first >= 0 && bareActs(t) && t[first].anyPart(partVerbs) && !t[first].anyPart(partOrders, partNouns) &&
+		!slices.ContainsFunc(t, func(w token) bool {
+			return w.anyPart(partVerbs) && !w.anyPart(partOrders, partNouns, partMakes) &&
+				!slices.ContainsFunc(l.plain, func(end string) bool { return strings.HasSuffix(w.text, end) })
+		})
+}
+
+// endsInInfinitive reports whether such a verb ends a clause, after what it is done to: auf staging deployen, v0.8.0 taggen.
+func (l *lexicon) endsInInfinitive(t []token, act string) bool {
+	end := len(t)
+	for end > 0 && t[end-1].in("polite") {
+		end--
+	}
+	otherVerb := func(w token) bool { return w.anyPart(partVerbs, partMakes) }
+	if end < 2 || has(t[:1], "pronouns", "may") || slices.ContainsFunc(t[:end-1], otherVerb) {
+		return false
+	}
+	last := t[end-1]
+	return last.part(act, partVerbs) && !last.anyPart(partNouns) &&
+		slices.ContainsFunc(l.plain, func(suffix string) bool { return strings.HasSuffix(last.text, suffix) })
+}
