@@ -322,6 +322,10 @@ func (d *documentReader) commands(s []promptWord) []engine.Statement {
 			if len(objects) > 0 && slices.Contains(d.named("or"), s[at].low) {
 				continue
 			}
+			if command, n := d.spokenCommand(s[at:]); n > 0 && d.beginsClause(s, i) {
+				objects, at = append(objects, command), at+n-1
+				continue
+			}
 			if !d.command(s[at], uses) {
 				break
 			}
@@ -337,6 +341,36 @@ func (d *documentReader) commands(s []promptWord) []engine.Statement {
 		return []engine.Statement{said}
 	}
 	return nil
+}
+
+// beginsClause reports whether a word is the first of its clause, after words such as please: "it does not rebase cleanly" tells something.
+func (d *documentReader) beginsClause(s []promptWord, i int) bool {
+	for ; i > 0 && s[i-1].stop == 0; i-- {
+		if t := (token{entry: d.statements.entries[s[i-1].low]}); !t.in("starters", "polite", "turns", "conjunctions", "joiners", "make") {
+			return false
+		}
+	}
+	return true
+}
+
+// spokenCommand returns the command that the first words name without a code span, and how many words that are: git stash, or only
+// stash; 0: none.
+func (d *documentReader) spokenCommand(s []promptWord) (command string, n int) {
+	for _, said := range d.named("commands") {
+		words, means, other := strings.Cut(said, "=")
+		fields := strings.Fields(words)
+		if len(fields) <= n || len(fields) > len(s) {
+			continue
+		}
+		if !slices.EqualFunc(fields, s[:len(fields)], func(w string, p promptWord) bool { return w == p.low }) ||
+			slices.ContainsFunc(s[:len(fields)-1], func(p promptWord) bool { return p.stop != 0 }) {
+			continue
+		}
+		if command, n = words, len(fields); other {
+			command = means
+		}
+	}
+	return command, n
 }
 
 // contracted tells "MySQL no docker", which is Portuguese for "MySQL in docker", from "use podman, no docker".
