@@ -136,6 +136,11 @@ func (s *Machine) ambient(name string) abstract.Arg {
 			return abstract.Word(s.In.Home)
 		}
 		return abstract.UnknownArg()
+	case "HISTFILE": // who empties or reads it means the history of the person's shell
+		if s.In.Home != "" {
+			return abstract.Word(s.In.Home + "/.bash_history")
+		}
+		return abstract.UnknownArg()
 	case "REVIEWER_HOME": // reading it as unset would hide what is opened there
 		if s.In.State != "" {
 			return abstract.Word(s.In.State)
