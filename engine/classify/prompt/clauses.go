@@ -64,6 +64,9 @@ func (r *statementReader) parts(t []token, colon bool) []clause {
 		case i == start && t[i].in("turns") && i+1 < len(t):
 			start++
 		case i == 0:
+		case t[i].in("outside") && !t[i].in("turns") && i+1 < len(t) && t[i+1].in("not", "never"): // do everything but don't push
+			list = append(list, clause{tokens: t[start:i], colon: colon})
+			start = i + 1
 		case t[i].in("turns") && !t[i].in("outside") && !t[i].anyPart(partOrders, partVerbs),
 			t[i].in("turns") && i+1 < len(t) && t[i+1].in("not", "never", "leave", "may", "limit"):
 			list = append(list, clause{tokens: t[start:i], colon: colon})

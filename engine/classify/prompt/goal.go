@@ -43,8 +43,8 @@ func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker, works
 
 // statements adds what a prompt forbids, orders, permits and lifts, what it agrees to, and what was not understood of it.
 func (g *vocabulary) statements(goal *engine.Goal, masked string, exists func(string) bool, look bool) {
-	typed, handed := g.ownStatements(spaced(masked))
 	r := statementReader{lexicon: lexiconOf(g.set, true), exists: exists}
+	typed, handed := g.ownStatements(g.banned(r.lexicon, spaced(masked)))
 	document := documentReader{vocabulary: g, statements: r}
 	read := func(text string, onlyForbids bool) {
 		list := g.sentences(text)
@@ -97,6 +97,30 @@ func (g *vocabulary) statements(goal *engine.Goal, masked string, exists func(st
 		}
 	}
 	goal.Statements = r.list
+}
+
+// banned writes what a list forbids as sentences, where the line above it is a negation alone: do not: - commit - push.
+func (g *vocabulary) banned(l *lexicon, text string) string {
+	if !strings.Contains(text, ":\n") {
+		return text
+	}
+	var out []string
+	ban := ""
+	for line := range strings.Lines(text) {
+		bare := strings.TrimSpace(line)
+		item := strings.TrimLeft(bare, "-*•+0123456789.) ")
+		switch {
+		case ban != "" && item != bare && item != "":
+			line = ban + " " + item + "\n"
+		case strings.HasSuffix(bare, ":") && l.bans(l.tokens(g.promptWords(strings.TrimSuffix(bare, ":")))):
+			ban = strings.TrimSuffix(bare, ":")
+			continue
+		case bare != "":
+			ban = ""
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "")
 }
 
 // rawText is the text of a sentence.

@@ -1,6 +1,9 @@
 package prompt
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // extent is how far a clause reaches beyond the comma after it.
 type extent int
@@ -15,9 +18,20 @@ const (
 // own, since a clause that begins with a verb orders it otherwise. It notes the commas after which a list may go on.
 func (l *lexicon) negatedLists(words []promptWord) (out []promptWord, unsureAt map[int]bool) {
 	start, unsureAt := 0, map[int]bool{}
+	words = l.slashed(words)
+	aside := false // it began after a negation: do not, under any circumstances, push
 	for i, w := range words {
 		out = append(out, w)
 		last := len(out) - 1
+		if (w.stop == ',' || w.stop == ':') && i+1 < len(words) {
+			before := l.tokens(out[max(start, last-maxClause):])
+			switch open := l.bans(before); {
+			case aside, w.stop == ',' && open && before[len(before)-1].in("of_subject", "never"),
+				w.stop == ':' && open && actFirst(l.tokens(words[i+1:min(len(words), i+1+maxClause)])): // don't: commit, push
+				out[last].stop, aside = 0, w.stop == ',' && !aside
+				continue
+			}
+		}
 		if w.stop == ';' || w.stop == ':' {
 			start = last + 1
 		}
@@ -37,6 +51,35 @@ func (l *lexicon) negatedLists(words []promptWord) (out []promptWord, unsureAt m
 		}
 	}
 	return out, unsureAt
+}
+
+// bans reports whether tokens forbid, and do not say what.
+func (l *lexicon) bans(t []token) bool {
+	return has(t, "not", "never") && !hasAct(t) && !slices.ContainsFunc(t, func(w token) bool {
+		return !w.in("not", "never", "fillers", "polite", "starters", "all", "make", "turns", "may")
+	})
+}
+
+// slashed takes words such as commit/push apart, if each part is an act.
+func (l *lexicon) slashed(words []promptWord) []promptWord {
+	var out []promptWord
+	for _, w := range words {
+		parts := strings.Split(w.low, "/")
+		if len(parts) < 2 || slices.ContainsFunc(parts, func(s string) bool {
+			return !(token{entry: l.entries[s]}).anyPart(partOrders, partVerbs, partNouns)
+		}) {
+			out = append(out, w)
+			continue
+		}
+		for i, s := range parts {
+			if i > 0 {
+				out = append(out, promptWord{text: listWord, low: listWord})
+			}
+			out = append(out, promptWord{text: s, low: s})
+		}
+		out[len(out)-1].stop = w.stop
+	}
+	return out
 }
 
 // listWord stands for a comma of a list; it is one of the conjunctions.
@@ -89,7 +132,8 @@ func (l *lexicon) reaches(before, after []promptWord, colon bool) extent {
 		}
 		return apart
 	}
-	if !has(b, append([]string{"ask"}, negations...)...) || n == 0 {
+	own := l.subject(b)
+	if !own && !has(b, append([]string{"ask"}, negations...)...) || n == 0 {
 		return apart
 	}
 	items = items[:n]
@@ -99,6 +143,10 @@ func (l *lexicon) reaches(before, after []promptWord, colon bool) extent {
 	}
 	and := slices.ContainsFunc(items, func(t []token) bool { return has(t, "conjunctions", "joiners") })
 	switch {
+	case own && bare && (and || n > 1):
+		return together // I do the push, merge and deploy
+	case own:
+		return apart
 	case alternative, bare && (n > 1 || has(b, "no", "conjunctions")):
 		return together
 	case bare, and && b[len(b)-1].anyPart(actParts...):
@@ -111,6 +159,13 @@ var (
 	negations = []string{"not", "never", "without", "without_after"}
 	actParts  = []string{partOrders, partVerbs, partNouns, partWith, partMakes, partThings}
 )
+
+// subject reports whether tokens say that the person does an act that they end with, and not that it was done.
+func (l *lexicon) subject(t []token) bool {
+	last := t[len(t)-1]
+	return slices.ContainsFunc(t, func(w token) bool { return w.in("me", "let_me", "self") && !w.in("possessives") }) && !has(t, negations...) &&
+		last.anyPart(partOrders, partNouns) && !has(t, "ask", "may")
+}
 
 // continues reports whether an item goes on with a list of acts: it begins with one, and has no negation or word of its own that
 // says what is to happen to it.
