@@ -163,8 +163,8 @@ var (
 // subject reports whether tokens say that the person does an act that they end with, and not that it was done.
 func (l *lexicon) subject(t []token) bool {
 	last := t[len(t)-1]
-	return slices.ContainsFunc(t, func(w token) bool { return w.in("me", "let_me", "self") && !w.in("possessives") }) && !has(t, negations...) &&
-		last.anyPart(partOrders, partNouns) && !has(t, "ask", "may")
+	person := func(w token) bool { return w.in("me", "let_me", "self") && !w.in("possessives") }
+	return slices.ContainsFunc(t, person) && !has(t, negations...) && !has(t, "ask", "may") && last.anyPart(partOrders, partNouns)
 }
 
 // continues reports whether an item goes on with a list of acts: it begins with one, and has no negation or word of its own that
