@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -72,6 +73,33 @@ func TestNegatedLists(t *testing.T) {
 	} {
 		if got := kindsAndActs(statementsOf(text)); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Whatever acts a list has, and however its items are separated, a negation before it forbids all of them and orders none.
+func TestListsOrderNothing(t *testing.T) {
+	acts := map[string]string{"commit": "commit", "push": "push", "merge": "merge", "deploy": "deploy", "open a PR": "pull_request", "publish": "release"}
+	verbs := slices.Sorted(maps.Keys(acts))
+	for _, begin := range []string{"do not %s", "please don't %s yet", "never %s", "fix the totals. you must not %s", "don't %s until I say so", "DO NOT: %s"} {
+		for i, a := range verbs {
+			for k, b := range verbs {
+				c := verbs[(i+k+1)%len(verbs)]
+				if a == b || c == a || c == b {
+					continue
+				}
+				for _, list := range []string{a + ", " + b + " or " + c, a + ", " + b + ", or " + c, a + " or " + b + " or " + c, a + "," + b + " or " + c} {
+					text := strings.Replace(begin, "%s", list, 1)
+					said := statementsOf(text)
+					for _, act := range []string{acts[a], acts[b], acts[c]} {
+						forbidden := slices.ContainsFunc(said, func(s engine.Statement) bool { return s.Act == act && s.Kind == engine.Forbids })
+						if !forbidden || slices.ContainsFunc(said, func(s engine.Statement) bool { return s.Kind != engine.Forbids }) {
+							t.Errorf("%s: %s", text, renderStatements(said))
+							break
+						}
+					}
+				}
+			}
 		}
 	}
 }
