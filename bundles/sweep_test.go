@@ -124,7 +124,7 @@ func TestWithSettingRefuses(t *testing.T) {
 	}{
 		{"risk.high_treshold", 0.7, `"risk.high_treshold"; did you mean "risk.high_threshold"?`},
 		{"high_threshold", 0.7, "did you mean one of rationality.high_threshold, risk.high_threshold?"},
-		{"nope", 0.7, "\"nope\"; numeric settings, such as"},
+		{"nope", 0.7, "\"nope\"; `reviewer config show` lists numeric settings, such as"},
 		{"risk", 0.7, "not a number"},
 		{"risk.nothing", 0.7, "did you mean one of risk.active_pattern.critical"},
 		{"nothing.at.all", 0.7, "reviewer config show"},

@@ -99,28 +99,61 @@ func (g *vocabulary) statements(goal *engine.Goal, masked string, exists func(st
 	goal.Statements = r.list
 }
 
-// banned writes what a list forbids as sentences, where the line above it is a negation alone: do not: - commit - push.
+// banned writes lists below a line with a colon as sentences: do not: - commit - push; leave alone: - src/a.go - data/.
 func (g *vocabulary) banned(l *lexicon, text string) string {
 	if !strings.Contains(text, ":\n") {
 		return text
 	}
+	lines := slices.Collect(strings.Lines(text))
 	var out []string
-	ban := ""
-	for line := range strings.Lines(text) {
-		bare := strings.TrimSpace(line)
-		item := strings.TrimLeft(bare, "-*•+0123456789.) ")
-		switch {
-		case ban != "" && item != bare && item != "":
-			line = ban + " " + item + "\n"
-		case strings.HasSuffix(bare, ":") && l.bans(l.tokens(g.promptWords(strings.TrimSuffix(bare, ":")))):
-			ban = strings.TrimSuffix(bare, ":")
-			continue
-		case bare != "":
-			ban = ""
+	for i := 0; i < len(lines); i++ {
+		head, colon := strings.CutSuffix(strings.TrimSpace(lines[i]), ":")
+		var items []string
+		for colon && i+1+len(items) < len(lines) {
+			item, listed := listItem(lines[i+1+len(items)])
+			if !listed {
+				break
+			}
+			items = append(items, item)
 		}
-		out = append(out, line)
+		said := l.tokens(g.promptWords(head))
+		switch {
+		case len(items) == 0:
+			out = append(out, lines[i])
+			continue
+		case l.bans(said):
+			for _, item := range items {
+				out = append(out, head+" "+item+"\n")
+			}
+		case has(said, "not", "never", "leave", "limit", "only", "off") && !slices.ContainsFunc(items, func(s string) bool { return !g.onlyName(s) }):
+			out = append(out, head+" "+strings.Join(items, ", ")+"\n")
+		default:
+			out = append(out, lines[i:i+1+len(items)]...)
+		}
+		i += len(items)
 	}
 	return strings.Join(out, "")
+}
+
+// onlyName reports whether an item of a list is a path or the name of a file, and nothing else.
+func (g *vocabulary) onlyName(item string) bool {
+	words := g.promptWords(item)
+	return len(words) == 1 && words[0].name
+}
+
+// listItem returns what follows the mark of a list's item: - push, 2. push.
+func listItem(line string) (string, bool) {
+	bare := strings.TrimSpace(line)
+	digits := strings.TrimLeft(bare, "0123456789")
+	for _, mark := range []string{"- ", "* ", "• ", "+ "} {
+		if item, ok := strings.CutPrefix(bare, mark); ok {
+			return strings.TrimSpace(item), true
+		}
+	}
+	if item, ok := strings.CutPrefix(digits, ". "); ok && digits != bare {
+		return strings.TrimSpace(item), true
+	}
+	return "", false
 }
 
 // rawText is the text of a sentence.
@@ -328,6 +361,12 @@ func takeStop(line string, i int, w *promptWord) int {
 
 func (g *vocabulary) plainWord(s string) promptWord {
 	s = strings.ReplaceAll(s, "’", "'")
+	if strings.HasPrefix(s, "(") && strings.Trim(s, "()!?.") == "" {
+		return promptWord{} // don't (!) push
+	}
+	if word := strings.Trim(s, "_"); len(word) < len(s) && (g.has("not", mask.Lower(word)) || g.has("never", mask.Lower(word))) {
+		s = word // _never_
+	}
 	core := strings.TrimRight(s, ",;:.!?)]}*\"'`…—–")
 	w := promptWord{}
 	for _, c := range []byte(s[len(core):]) {
