@@ -85,7 +85,7 @@ func text(t *testing.T, m *Impact) []byte {
 
 // However many sessions and shards there are, a report stays as large as its bounds, and a
 // tree of merges gives the bytes of one merge. SHARDS and SESSIONS make it larger; -v shows
-// the sizes (docs/scale.md).
+// the sizes (docs/measurements.md).
 func TestMergeSizes(t *testing.T) {
 	setting := func(name string, otherwise int) int {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
