@@ -228,6 +228,8 @@ var statementCases = map[string]string{
 	"prompt.postponed":          "leave main.go zzqx",
 	"prompt.stops":              "zzqx committing",
 	"prompt.works_on":           "don't zzqx on main",
+	"work.asks":                 "zzqx fix the login?",
+	"work.asked":                "kannst du das zzqx?",
 	"work.verbs":                "zzqx the login",
 	"work.implements":           "zzqx the plan",
 	"work.with":                 "go ahead zzqx",

@@ -29,12 +29,19 @@ func (r *workReader) orders(sentences [][]promptWord) bool {
 
 func (r *workReader) sentence(words []promptWord) bool {
 	clauses := r.clauses(words)
+	if slices.ContainsFunc(clauses, r.asksForWork) {
+		return true
+	}
 	if len(clauses) == 0 || words[len(words)-1].stop == '?' || r.questions(clauses, false) {
 		return false
 	}
 	r.whole = len(clauses) == 1
 	for _, c := range clauses {
-		if c.tokens[0].in("conditions") || has(c.tokens, "blocks") {
+		if len(c.tokens) == 1 && c.tokens[0].in("blocks") {
+			continue // great, fix it
+		}
+		ordersNow := c.tokens[0].in("work.verbs", "work.implements") && !has(c.tokens, "future") // fix what was broken yesterday
+		if c.tokens[0].in("conditions") || has(c.tokens, "blocks") && !ordersNow {
 			return false // what follows depends on it, or tells something
 		}
 		if c.until == "" && !c.colon && !c.label && !has(c.tokens, "ask") && r.clause(c.tokens) {
@@ -42,6 +49,19 @@ func (r *workReader) sentence(words []promptWord) bool {
 		}
 	}
 	return false
+}
+
+// asksForWork reports whether a clause is an order that has the form of a question: can you fix them?
+func (r *workReader) asksForWork(c clause) bool {
+	t := c.tokens
+	for len(t) > 0 && t[0].in("starters", "polite") && !t[0].in("work.asks") {
+		t = t[1:]
+	}
+	if len(t) < 2 || !t[0].in("work.asks") || c.until != "" || c.colon || has(t, "conditions", "future", "blocks") {
+		return false
+	}
+	asked := has(t[1:], "work.asked") && !has(t, "not", "never", "me", "self", "alone", "question_words")
+	return r.order(t[1:]) || asked && !has(t, "work.studies", "work.plans")
 }
 
 // clause reads one clause: the orders in it are linked by words such as and.
@@ -68,7 +88,7 @@ func (r *workReader) order(t []token) bool {
 		!t[0].in("work.verbs", "work.implements", "go", "goes", "work.goes_on") {
 		t = t[1:]
 	}
-	if len(t) == 0 || has(t, "not", "never", "me", "self", "alone") || has(t, "only", "outside") && !t[0].in("work.verbs", "work.implements") {
+	if len(t) == 0 || has(t, "not", "never", "self", "alone") || has(t, "only", "outside", "me") && !t[0].in("work.verbs", "work.implements") {
 		return false
 	}
 	if has(t, "work.goes_on") || t[0].in("go", "goes") && r.goesOn(t) {
