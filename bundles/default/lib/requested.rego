@@ -354,7 +354,7 @@ _covers("tree", _, e) if {
 }
 
 # The branch that is named, or one branch where the order names none. Protected branches are another matter.
-_covers("unbranch", s, e) if {
+_covers("remove_branch", s, e) if {
 	c := input.action.commands[e.command]
 	c.name == "git"
 	"branch" in c.sub

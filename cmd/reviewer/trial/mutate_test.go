@@ -251,15 +251,17 @@ func TestMutateRefuses(t *testing.T) {
 	}
 }
 
-// Every operator that is documented has a name of its own in its kind, and every
-// mutant of the built-in policy one of them.
-func TestOperatorsAreListed(t *testing.T) {
+// Every mutant of the built-in policy has an operator of its kind.
+func TestOperators(t *testing.T) {
 	known := map[string]bool{}
-	for _, o := range mutant.Operators() {
-		if known[o.In+o.Name] {
-			t.Errorf("%s: %s is listed twice", o.In, o.Name)
+	for kind, names := range map[string][]string{
+		mutant.Rego:       {mutant.DropRule, mutant.DropElse, mutant.DropExpression, mutant.Negate, mutant.SwapComparison, mutant.ChangeLiteral, mutant.DropElement},
+		mutant.Conditions: {mutant.SwapJoin, mutant.DropOperand, mutant.NegateQuestion, mutant.SwapComparison, mutant.ChangeLiteral, mutant.SwapQuantifier, mutant.AssumePresent, mutant.DropElement},
+		"rows, data":      {mutant.DropRow, mutant.DropItem, mutant.SwapVerdict, mutant.ChangeNumber, mutant.ChangeWord, mutant.FlipTruth},
+	} {
+		for _, name := range names {
+			known[kind+name] = true
 		}
-		known[o.In+o.Name] = true
 	}
 	s := subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", kubectlCases)
 	s.Layers, s.Layer = s.Layers[:1], bundles.Base

@@ -99,38 +99,41 @@ func (g *vocabulary) statements(goal *engine.Goal, masked string, exists func(st
 	goal.Statements = r.list
 }
 
-// banned writes lists below a line with a colon as sentences: do not: - commit - push; leave alone: - src/a.go - data/.
+// banned writes lists below a line that forbids as sentences: do not: - commit - push; leave alone: - src/a.go - data/.
 func (g *vocabulary) banned(l *lexicon, text string) string {
-	if !strings.Contains(text, ":\n") {
-		return text
-	}
 	lines := slices.Collect(strings.Lines(text))
 	var out []string
 	for i := 0; i < len(lines); i++ {
-		head, colon := strings.CutSuffix(strings.TrimSpace(lines[i]), ":")
+		first := i + 1
+		if first+1 < len(lines) && strings.TrimSpace(lines[first]) == "" {
+			first++
+		}
 		var items []string
-		for colon && i+1+len(items) < len(lines) {
-			item, listed := listItem(lines[i+1+len(items)])
+		for first+len(items) < len(lines) {
+			item, listed := listItem(lines[first+len(items)])
 			if !listed {
 				break
 			}
 			items = append(items, item)
 		}
-		said := l.tokens(g.promptWords(head))
-		switch {
-		case len(items) == 0:
+		_, itself := listItem(lines[i])
+		if len(items) == 0 || itself {
 			out = append(out, lines[i])
 			continue
+		}
+		head, colon := strings.CutSuffix(strings.Trim(strings.TrimSpace(lines[i]), "*_# "), ":")
+		said := l.tokens(g.promptWords(head))
+		switch {
 		case l.bans(said):
 			for _, item := range items {
 				out = append(out, head+" "+item+"\n")
 			}
-		case has(said, "not", "never", "leave", "limit", "only", "off") && !slices.ContainsFunc(items, func(s string) bool { return !g.onlyName(s) }):
+		case colon && has(said, "not", "never", "leave", "limit", "only", "off") && !slices.ContainsFunc(items, func(s string) bool { return !g.onlyName(s) }):
 			out = append(out, head+" "+strings.Join(items, ", ")+"\n")
 		default:
-			out = append(out, lines[i:i+1+len(items)]...)
+			out = append(out, lines[i:first+len(items)]...)
 		}
-		i += len(items)
+		i = first + len(items) - 1
 	}
 	return strings.Join(out, "")
 }

@@ -12,7 +12,7 @@ func passedIn(t []token) (from, to int) {
 		return 0, then + 1
 	}
 	from = index(t, "conditions", "after_checks")
-	if from < 0 {
+	if from < 0 || t[from].in("until") { // unless
 		return 0, 0
 	}
 	to = from + 1

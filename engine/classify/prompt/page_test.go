@@ -78,6 +78,7 @@ A person's prompt can forbid an act, order it, permit it, or lift what was forbi
 - A sentence orders, permits or lifts something only if all of its words are known. A prohibition with other words in it leads to
   a question about its act. Not all of them are found: of 100 prohibitions in prompts of people who did not know the words, 37
   were (testdata/typed.txt), so limits that must hold belong in the policy.
+- A list under one negation forbids each of its acts. "Merge it when CI is green" orders.
 - "It", or no object at all, means what was named before: "a.go is mine, don't overwrite".
 - A prohibition holds for the whole session, also for sub-agents and after a compaction, until the person orders or permits
   the same act. That allows it once; "you may always" allows it for the session. Some acts, such as changing files, are

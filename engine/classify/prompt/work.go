@@ -60,8 +60,10 @@ func (r *workReader) asksForWork(c clause) bool {
 	if len(t) < 2 || !t[0].in("work.asks") || c.until != "" || c.colon || has(t, "conditions", "future", "blocks") {
 		return false
 	}
-	asked := has(t[1:], "work.asked") && !has(t, "not", "never", "me", "self", "alone", "question_words")
-	return r.order(t[1:]) || asked && !has(t, "work.studies", "work.plans")
+	// puedes cambiar eso, kannst du das ändern; another verb comes first in: puoi spiegare come cambiare
+	another := func(w token) bool { return w.kind == bare && unicode.IsLower(rune(w.text[0])) }
+	asked := t[1].in("work.asked") || t[len(t)-1].in("work.asked") && !slices.ContainsFunc(t[1:len(t)-1], another)
+	return r.order(t[1:]) || asked && !has(t, "not", "never", "me", "self", "alone", "question_words", "work.studies", "work.plans")
 }
 
 // clause reads one clause: the orders in it are linked by words such as and.
