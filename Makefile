@@ -52,9 +52,11 @@ demo: build ## a recorded session, gated call by call, then verified and replaye
 	@testdata/demo/demo.sh $(BIN)
 
 # Tests allocate much and keep little: collecting garbage less often saves a third of
-# their time. They need no debug information, which takes most of the linking time.
+# their time. At most four processes of tests are large at a time, and each may take a fifth of the memory.
+# They need no debug information, which takes most of the linking time.
+MEMORY := $(or $(shell awk '/MemTotal/ { print int($$2 / 5 / 1024) "MiB" }' /proc/meminfo 2>/dev/null),2GiB)
 test unit product sandbox fidelity: export GOGC = 800
-test unit product sandbox fidelity: export GOMEMLIMIT = 2GiB
+test unit product sandbox fidelity: export GOMEMLIMIT = $(MEMORY)
 TESTFLAGS := -ldflags=-w -timeout=60m
 
 test: ## every test that needs only Go, with shortened sweeps

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -35,11 +36,15 @@ func Canonical(raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return appendCanonical(nil, v)
+	return appendCanonical(nil, v, 0)
 }
 
-// CanonicalOf marshals v and returns its canonical bytes.
+// CanonicalOf returns the canonical bytes of what json.Marshal makes of v. A value of the types of decoded JSON or YAML does
+// not go through JSON for it: a policy's settings are large.
 func CanonicalOf(v any) ([]byte, error) {
+	if b, err := appendCanonical(nil, v, 0); err == nil {
+		return b, nil
+	}
 	raw, err := Marshal(v)
 	if err != nil {
 		return nil, err
@@ -131,52 +136,67 @@ func noEOF(err error) error {
 	return err
 }
 
-func appendCanonical(b []byte, v any) ([]byte, error) {
+// appendCanonical refuses what json.Marshal would change: types that marshal themselves, nil maps and invalid UTF-8.
+func appendCanonical(b []byte, v any, depth int) ([]byte, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("document is nested deeper than %d levels", maxDepth)
+	}
 	switch v := v.(type) {
 	case nil:
 		return append(b, "null"...), nil
 	case bool:
 		return strconv.AppendBool(b, v), nil
 	case string:
-		return appendString(b, v), nil
+		if utf8.ValidString(v) {
+			return appendString(b, v), nil
+		}
+	case int:
+		return appendNumber(b, json.Number(strconv.Itoa(v)))
+	case float64:
+		if !math.IsInf(v, 0) && !math.IsNaN(v) {
+			return append(b, formatFloat(v)...), nil
+		}
 	case json.Number:
-		return appendNumber(b, v)
+		if json.Valid([]byte(v)) {
+			return appendNumber(b, v)
+		}
 	case []any:
-		return appendArray(b, v)
+		if v != nil {
+			return appendArray(b, v, depth)
+		}
 	case map[string]any:
-		return appendObject(b, v)
+		if v != nil {
+			return appendObject(b, v, depth)
+		}
 	}
 	return nil, fmt.Errorf("value of type %T has no canonical form", v)
 }
 
-func appendArray(b []byte, list []any) ([]byte, error) {
+func appendArray(b []byte, list []any, depth int) ([]byte, error) {
 	b = append(b, '[')
 	var err error
 	for i, v := range list {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if b, err = appendCanonical(b, v); err != nil {
+		if b, err = appendCanonical(b, v, depth+1); err != nil {
 			return nil, err
 		}
 	}
 	return append(b, ']'), nil
 }
 
-func appendObject(b []byte, m map[string]any) ([]byte, error) {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, compareUTF16)
+func appendObject(b []byte, m map[string]any, depth int) ([]byte, error) {
 	b = append(b, '{')
-	var err error
-	for i, k := range keys {
+	for i, k := range slices.SortedFunc(maps.Keys(m), compareUTF16) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendString(b, k), ':')
-		if b, err = appendCanonical(b, m[k]); err != nil {
+		if !utf8.ValidString(k) {
+			return nil, errors.New("object key is not valid UTF-8")
+		}
+		var err error
+		if b, err = appendCanonical(append(appendString(b, k), ':'), m[k], depth+1); err != nil {
 			return nil, err
 		}
 	}

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 )
@@ -47,4 +49,33 @@ func FuzzCanonical(f *testing.F) {
 			t.Fatalf("Canonical is not idempotent: %q -> %q -> %q (%v)", in, once, twice, err)
 		}
 	})
+}
+
+// CanonicalOf is the canonical form of what json.Marshal prints, for every type and value that json.Marshal knows.
+func TestCanonicalOf(t *testing.T) {
+	deep := any("x")
+	for range maxDepth {
+		deep = []any{deep}
+	}
+	type own struct {
+		B int `json:"b"`
+		A any `json:"a,omitempty"`
+	}
+	for _, v := range []any{
+		nil, true, "a\"\\\n\x01\u2028<&>", "\xff", map[string]any{"\xff": 1, "\xfe": 1}, map[string]any{"\xff": 1}, 0, -1 << 53, 1<<53 + 1, math.MaxInt, math.MinInt,
+		0.0, math.Copysign(0, -1), 1e21, 123456789012345680000.0, 1e-7, 0.1, math.MaxFloat64, math.NaN(), math.Inf(1), uint8(7), int64(5), float32(0.1),
+		json.Number("1.50"), json.Number(""), json.Number("x"), json.Number("1e999"), json.Number("-0"), json.Number("01"), json.Number("0x10"), json.Number("1_0"), json.Number("+1"),
+		[]any(nil), []any{}, map[string]any(nil), map[string]any{}, []string{"b", "a"}, map[string][]int{"x": {1}}, own{B: 1}, &own{A: 1.5}, json.RawMessage(`{"b":1,"a":2}`),
+		map[string]any{"b": []any{1, 2.5, nil, own{}}, "\U0001F600": 1, "\ufb33": 2}, deep, []any{deep}, func() {},
+	} {
+		var want []byte
+		raw, err := Marshal(v)
+		if err == nil {
+			want, err = Canonical(raw)
+		}
+		got, gotErr := CanonicalOf(v)
+		if string(got) != string(want) || (gotErr == nil) != (err == nil) {
+			t.Errorf("CanonicalOf(%#v) = %s, %v; want %s, %v", v, got, gotErr, want, err)
+		}
+	}
 }
