@@ -57,6 +57,17 @@ func kindCase(set *rows.Set, name string) (wordCase, bool) {
 
 // statementCases are such prompts for the words around acts; before a colon stands the word that is added, if it is another one.
 var statementCases = map[string]string{
+	"prompt.asks_you":              "zzqx commit this?",
+	"prompt.determiners":           "add a field to zzqx form and push",
+	"prompt.paired":                "implement zzqx and push",
+	"prompt.explains":              "fix zzqx tests and push",
+	"prompt.purposes":              "fix the test zzqx tests and push",
+	"prompt.other_work":            "zzqx the tests and push",
+	"prompt.outcomes":              "push the zzqx",
+	"prompt.texts":                 "commit it with a zzqx",
+	"prompt.with":                  "commit it zzqx a message",
+	"prompt.praise":                "zzqx, push it",
+	"prompt.wonders":               "can you push, zzqx?",
 	"prompt.before_request":        "build it zzqx put main.go on 10.1.2.3",
 	"prompt.alternatives":          "don't commit, push zzqx deploy",
 	"prompt.sequels":               "fix the typo zzqx push it",

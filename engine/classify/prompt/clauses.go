@@ -74,6 +74,9 @@ func (r *statementReader) parts(t []token, colon bool) []clause {
 		case t[i].in("sequels") && i+1 < len(t) && t[i+1].anyPart(partOrders, partMakes, partVerbs) && r.orderedWork(t[start:i]):
 			list = append(list, clause{tokens: t[start:i], colon: colon})
 			start = i + 1
+		case t[i].in("conjunctions") && (r.alsoOrders(t[start:i], t[i+1:]) || r.goesOn(t[start:i], t[i+1:])):
+			list = append(list, clause{tokens: t[start:i], colon: colon})
+			start = i + 1
 		case t[i].in("without"), t[i].in("joiners", "conjunctions") && i+1 < len(t) && t[i+1].in("not", "never") && i > start:
 			list = append(list, clause{tokens: t[start:i], colon: colon})
 			if start = i; !t[i].in("without") {
@@ -95,7 +98,55 @@ func (r *statementReader) orderedWork(t []token) bool {
 	for len(t) > 0 && t[0].in("starters", "polite", "conjunctions", "joiners") {
 		t = t[1:]
 	}
-	return len(t) > 0 && slices.Contains(r.works, strings.ToLower(t[0].text))
+	return len(t) > 0 && (r.verbOfWork(t[0]) || t[0].anyPart(partOrders, partMakes))
+}
+
+func (l *lexicon) verbOfWork(t token) bool {
+	return slices.Contains(l.works, strings.ToLower(t.text)) || slices.Contains(l.otherWork, strings.ToLower(t.text))
+}
+
+// alsoOrders reports whether an act is ordered after a word such as and: fix the test and push it. Without what it is done to, a verb can
+// belong to what is worked on: fix the list and delete endpoints. So can one after words such as how to, and one after its like: fix the
+// order of commit and push.
+func (r *statementReader) alsoOrders(work, next []token) bool {
+	if !r.orderedWork(work) || has(work, "not", "never", "without", "question_words", "conditions", "may", "me") {
+		return false
+	}
+	listed := func(list []string, t token) bool { return slices.Contains(list, strings.ToLower(t.text)) }
+	last := work[len(work)-1]
+	if listed(r.paired, last) || last.anyPart(partOrders, partVerbs, partNouns) && !last.part("run", partOrders, partVerbs, partNouns) {
+		return false
+	}
+	for i, t := range work {
+		if listed(r.explains, t) || i+1 < len(work) && listed(r.purposes, t) && !r.determines(work[i+1]) {
+			return false // add a button to save
+		}
+	}
+	for len(next) > 1 && next[0].in("starters", "polite", "sequels") {
+		next = next[1:]
+	}
+	if len(next) == 0 || !next[0].anyPart(partOrders) && (!next[0].anyPart(partMakes) && !next[0].in("make") || !hasAct(next[1:])) {
+		return false
+	}
+	return len(next) == 1 || next[0].in("make") || r.determines(next[1]) || next[1].in("polite", "towards", "conjunctions", "future")
+}
+
+// goesOn reports whether other work follows an order: merge it and fix what breaks.
+func (r *statementReader) goesOn(order, next []token) bool {
+	for len(order) > 0 && order[0].in("starters", "polite") && !order[0].anyPart(partOrders) {
+		order = order[1:]
+	}
+	for len(next) > 1 && next[0].in("starters", "polite", "sequels") {
+		next = next[1:]
+	}
+	return len(order) > 1 && len(next) > 1 && order[0].anyPart(partOrders, partMakes) &&
+		!next[0].anyPart(actParts...) && r.verbOfWork(next[0]) &&
+		!has(order, "not", "never", "without", "question_words", "conditions", "may", "me", "ask", "before", "outside", "only")
+}
+
+// determines reports whether a word begins what something is done to, or is it: the, it, a.go.
+func (l *lexicon) determines(t token) bool {
+	return t.kind != bare && t.kind != known || slices.Contains(l.determiners, strings.ToLower(t.text))
 }
 
 // tail takes off a clause what says how long it holds.

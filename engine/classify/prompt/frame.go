@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
@@ -209,6 +210,9 @@ func (r *statementReader) covered(t []token, i int, f *frame, place bool) bool {
 	case w.in("kind_nouns", "aged") && (f.named(t) || len(f.objects) > 0 || i > 0 && !plain(t[i-1], f, i-1) ||
 		i+1 < len(t) && !plain(t[i+1], f, i+1)):
 		return true
+	case slices.Contains(r.outcomes, strings.ToLower(w.text)) && i > 1 && f.used[i-2] && r.determines(t[i-1]) &&
+		(slices.Contains(f.acts, "push") || slices.Contains(f.acts, "commit")):
+		return true // push the fix
 	case w.in("places") && (place || slices.Contains(f.acts, "change") || slices.Contains(f.acts, "delete")):
 		f.object(w.text)
 		return true
@@ -245,9 +249,9 @@ func (r *statementReader) bareObject(t []token, i int, f *frame, place bool) boo
 	for _, act := range f.acts {
 		switch act {
 		case "install", "process", "deploy":
-			ok = ok || direct
-		case "push", "merge":
-			ok = ok || w.kind == bare && i > 0 && r.preposition(t[i-1])
+			ok = ok || direct || act == "deploy" && w.kind == bare && i > 1 && f.used[i-2] && r.determines(t[i-1])
+		case "push", "merge", "pull_request":
+			ok = ok || w.kind == bare && i > 0 && (r.preposition(t[i-1]) || i > 1 && r.determines(t[i-1]) && r.preposition(t[i-2]))
 		}
 	}
 	thing := place || slices.ContainsFunc(f.acts, func(a string) bool { return a == "change" || a == "delete" || a == "run" })

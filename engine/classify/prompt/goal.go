@@ -51,6 +51,7 @@ func (g *vocabulary) statements(goal *engine.Goal, masked string, exists func(st
 		r.only, r.theirs, r.alone = onlyForbids, onlyForbids, len(list) == 1
 		for i, s := range list {
 			r.more = i+1 < len(list) && r.addsTo(list[i+1])
+			r.open = i+1 < len(list) && slices.Contains(r.wonders, list[i+1][0].low) && list[i+1][len(list[i+1])-1].stop == '?'
 			before := len(r.list)
 			for _, c := range document.commands(s) {
 				if strings.Contains(c.Objects[0], " ") { // else it is a word of the table

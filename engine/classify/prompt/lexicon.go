@@ -29,6 +29,10 @@ type lexicon struct {
 	works     []string // verbs of an order of work
 	plain     []string // how the form of a verb ends with which some languages order
 	referring []string // acts that are done to what was named before, if nothing else is named
+	asksYou   []string // what makes an order a question
+	wonders   []string // words of such a question that asks something
+
+	determiners, paired, explains, purposes, otherWork, outcomes, texts, with []string // of an order after words such as and
 }
 
 // entry is the lists that contain a word or a phrase.
@@ -68,8 +72,11 @@ func lexiconOf(set *rows.Set, own bool) *lexicon {
 
 // namesOnly are lists with which names are told from words; their words mean nothing in a sentence.
 var namesOnly = []string{"prompt.plain_file_names", "prompt.dotted_words", "prompt.slashed_words", "prompt.generic", "prompt.shells",
-	"prompt.code_kinds", "prompt.likens", "prompt.planners", "prompt.machine_places", "prompt.articles", "prompt.receivers", "prompt.own_project", "prompt.media",
-	"prompt.kept", "prompt.before_request"}
+	"prompt.code_kinds", "prompt.likens", "prompt.planners", "prompt.machine_places", "prompt.articles", "prompt.receivers",
+	"prompt.own_project", "prompt.media",
+	"prompt.kept", "prompt.before_request", "prompt.asks_you", "prompt.wonders",
+	"prompt.determiners", "prompt.paired", "prompt.explains", "prompt.purposes", "prompt.other_work",
+	"prompt.outcomes", "prompt.texts", "prompt.with"}
 
 // newLexicon returns the lexicon of the lists of prompts and acts, and of those whose names begin with more.
 func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
@@ -104,6 +111,11 @@ func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
 	l.broad, l.everyday, l.pastEnds = set.OwnWords("prompt.broad"), set.OwnWords("prompt.everyday"), set.OwnWords("prompt.past")
 	l.doingEnds = set.OwnWords("prompt.doing")
 	l.works, l.plain = set.OwnWords("work.verbs"), set.OwnWords("prompt.infinitives")
+	l.asksYou, l.wonders = set.OwnWords("prompt.asks_you"), set.OwnWords("prompt.wonders")
+	l.determiners, l.paired = set.OwnWords("prompt.determiners"), set.OwnWords("prompt.paired")
+	l.explains, l.purposes = set.OwnWords("prompt.explains"), set.OwnWords("prompt.purposes")
+	l.outcomes, l.texts, l.with = set.OwnWords("prompt.outcomes"), set.OwnWords("prompt.texts"), set.OwnWords("prompt.with")
+	l.otherWork = set.OwnWords("prompt.other_work")
 	l.unnamed, l.limited = set.OwnWords("prompt.unnamed"), set.OwnWords("prompt.limited")
 	return l
 }

@@ -63,3 +63,61 @@ func (l *lexicon) endsInInfinitive(t []token, act string) bool {
 	return last.part(act, partVerbs) && !last.anyPart(partNouns) &&
 		slices.ContainsFunc(l.plain, func(suffix string) bool { return strings.HasSuffix(last.text, suffix) })
 }
+
+// asksAgent takes what makes an order a question away: can you push it now? Words in which something is asked stay as they are: can
+// you push without a key? Of a question with a negation, only what it forbids counts: can you not push yet?
+func (r *statementReader) asksAgent(words []promptWord) (_ []promptWord, negated bool) {
+	from, to := 0, 0
+	for i := range words {
+		if i == 0 || words[i-1].stop == ',' || i < 5 && r.manners(words[:i]) {
+			if n := r.asking(words[i:]); n > 0 {
+				from, to = i, i+n
+				break
+			}
+		}
+	}
+	if to == 0 || to == len(words) || r.open {
+		return words, false
+	}
+	if words[len(words)-1].stop != '?' && has(r.tokens(words[from:to]), "may") {
+		return words, false // puedes hacer push
+	}
+	rest := slices.Clone(words[to:])
+	if end := len(rest) - 2; end > 0 && rest[end].is("for") && rest[end+1].is("me") {
+		rest[end-1].stop, rest = rest[end+1].stop, rest[:end]
+	}
+	wonders := func(w promptWord) bool { return slices.Contains(r.wonders, w.low) }
+	t := r.tokens(rest)
+	if from, to := passedIn(t); to > from {
+		t = slices.Delete(t, from, to) // can you merge it when CI is green?
+	}
+	if slices.ContainsFunc(rest, wonders) || has(t, "question_words", "without", "may", "me", "self") ||
+		has(t, "conditions") && !has(t, "until") {
+		return words, false
+	}
+	if last := &rest[len(rest)-1]; last.stop == '?' {
+		last.stop = '.'
+	}
+	return slices.Concat(words[:from], rest), has(t, "not", "never", "until")
+}
+
+// asking returns how many words at the beginning ask an agent to do something, such as can you.
+func (l *lexicon) asking(words []promptWord) int {
+	said, n := "", 0
+	for i, w := range words[:min(len(words), 5)] {
+		if said += w.low; slices.Contains(l.asksYou, said) {
+			n = i + 1
+		}
+		if said += " "; w.stop != 0 {
+			break
+		}
+	}
+	return n
+}
+
+// explained reports whether a clause ends in an act that is told and not ordered, and that acts after a comma go on with: explain how to
+// commit, push and merge.
+func (l *lexicon) explained(t []token) bool {
+	how := slices.IndexFunc(t, func(w token) bool { return !w.in("conditions") && slices.Contains(l.explains, strings.ToLower(w.text)) })
+	return how >= 0 && hasAct(t[how:])
+}

@@ -25,6 +25,7 @@ type statementReader struct {
 	theirs bool              // somebody else may have written it
 	alone  bool              // the prompt is one sentence
 	more   bool              // another sentence of the prompt follows
+	open   bool              // a question that follows goes on with this one
 	list   []engine.Statement
 	said   int // bytes of sentences in the list
 
@@ -72,6 +73,7 @@ type frame struct {
 
 // sentence reads a sentence that a person wrote.
 func (r *statementReader) sentence(words []promptWord, raw string) {
+	words, negated := r.asksAgent(words)
 	clauses := r.clauses(words)
 	if r.here = false; len(clauses) == 0 {
 		return
@@ -92,18 +94,26 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 	}
 	r.polite, r.forbade, r.directs, r.earlier = false, false, false, nil
 	only := r.only
+	r.only = only || negated
 	clauses = withNothingElse(clauses)
 	r.whole = len(clauses) == 1
 	for _, c := range clauses {
 		r.polite = r.polite || has(c.tokens, "polite")
-		r.only = r.only || has(c.tokens, "blocks")
+		r.only = r.only || has(c.tokens, "blocks") && !(len(c.tokens) == 1 && c.tokens[0].in("praise"))
 	}
-	passed := false
+	passed, explained := false, false
 	for i, c := range clauses {
+		if explained && actFirst(c.tokens) {
+			continue
+		}
+		explained = r.explained(c.tokens)
 		if len(c.tokens) > 0 && c.tokens[0].in("conditions") {
 			from, to := passedIn(c.tokens)
 			if passed = from == 0 && to == len(c.tokens); passed {
 				continue // if the tests pass, push
+			}
+			if from == 0 && to > 0 {
+				c.tokens = c.tokens[to:] // once it is green push
 			}
 		}
 		if len(c.tokens) > 0 && c.tokens[0].in("conditions") || passed && has(c.tokens, negations...) {
@@ -476,9 +486,9 @@ func (r *statementReader) orders(c clause) bool {
 			return false
 		}
 	}
-	t, told := told(t)
-	if has(t[1:], "saying") {
-		return false // it says what something does
+	t, told := told(r.withoutText(t))
+	if i := index(t, "saying"); i > 0 && i+1 < len(t) && !t[i+1].in("polite", "conjunctions", "towards") {
+		return false // it says what something does; not so in: commit that and push
 	}
 	until := ""
 	if has(t, "whatever") {
@@ -519,6 +529,19 @@ func untilWhatever(t []token) []token {
 	return t
 }
 
+// withoutText cuts off an order with which text something is made: commit it with a sensible message, or as "Fix typo".
+func (l *lexicon) withoutText(t []token) []token {
+	for i := 1; i+1 < len(t); i++ {
+		rest := t[i+1:]
+		ofText := func(w token) bool { return w.kind == quoted || slices.Contains(l.texts, strings.ToLower(w.text)) }
+		if slices.Contains(l.with, strings.ToLower(t[i].text)) && slices.ContainsFunc(rest, ofText) && !has(rest, "conjunctions") &&
+			slices.ContainsFunc(t[:i], func(w token) bool { return w.part("commit", actParts...) || w.part("pull_request", actParts...) }) {
+			return t[:i]
+		}
+	}
+	return t
+}
+
 // schedules reports whether a word is for what runs something at certain times.
 func schedules(t token) bool { return t.part("schedule", partThings) }
 
@@ -543,6 +566,9 @@ func (r *statementReader) ordered(t []token, f *frame, act string) bool {
 	}
 	for i := range t {
 		verb := t[i].part(act, partOrders, partWith, partMakes) || t[i].part(act, partVerbs) && unspaced(t[i].text)
+		if i > 1 && i+1 < len(t) && t[i+1].kind == bare && t[i-1].in("conjunctions") && slices.Contains(r.paired, strings.ToLower(t[i-2].text)) {
+			continue // the start and stop functions
+		}
 		begins := i == 0 || t[0].in("make") || unspaced(t[i].text) || unspaced(t[i-1].text) || t[i-1].in("conjunctions", "starters")
 		if f.used[i] && (verb || i > 0 && t[0].in("make")) && begins {
 			return i > 0 || t[0].anyPart(partOrders, partMakes) || unspaced(t[0].text)
