@@ -3,7 +3,6 @@ package prompt
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -74,7 +73,7 @@ func (r *statementReader) parts(t []token, colon bool) []clause {
 		case t[i].in("sequels") && i+1 < len(t) && t[i+1].anyPart(partOrders, partMakes, partVerbs) && r.orderedWork(t[start:i]):
 			list = append(list, clause{tokens: t[start:i], colon: colon})
 			start = i + 1
-		case t[i].in("conjunctions") && (r.alsoOrders(t[start:i], t[i+1:]) || r.goesOn(t[start:i], t[i+1:])):
+		case t[i].in("conjunctions") && !t[i].in("alternatives") && (r.alsoOrders(t[start:i], t[i+1:]) || r.goesOn(t[start:i], t[i+1:])):
 			list = append(list, clause{tokens: t[start:i], colon: colon})
 			start = i + 1
 		case t[i].in("without"), t[i].in("joiners", "conjunctions") && i+1 < len(t) && t[i+1].in("not", "never") && i > start:
@@ -102,29 +101,26 @@ func (r *statementReader) orderedWork(t []token) bool {
 }
 
 func (l *lexicon) verbOfWork(t token) bool {
-	return slices.Contains(l.works, strings.ToLower(t.text)) || slices.Contains(l.otherWork, strings.ToLower(t.text))
+	return t.among(l.works) || t.among(l.otherWork)
 }
 
 // alsoOrders reports whether an act is ordered after a word such as and: fix the test and push it. Without what it is done to, a verb can
 // belong to what is worked on: fix the list and delete endpoints. So can one after words such as how to, and one after its like: fix the
 // order of commit and push.
 func (r *statementReader) alsoOrders(work, next []token) bool {
-	if !r.orderedWork(work) || has(work, "not", "never", "without", "question_words", "conditions", "may", "me") {
+	if !r.orderedWork(work) || r.conditional(work) || r.conditional(next) {
 		return false
 	}
-	listed := func(list []string, t token) bool { return slices.Contains(list, strings.ToLower(t.text)) }
 	last := work[len(work)-1]
-	if listed(r.paired, last) || last.anyPart(partOrders, partVerbs, partNouns) && !last.part("run", partOrders, partVerbs, partNouns) {
+	if last.among(r.paired) || last.anyPart(partOrders, partVerbs, partNouns) && !last.part("run", partOrders, partVerbs, partNouns) {
 		return false
 	}
 	for i, t := range work {
-		if listed(r.explains, t) || i+1 < len(work) && listed(r.purposes, t) && !r.determines(work[i+1]) {
+		if t.among(r.explains) || i+1 < len(work) && t.among(r.purposes) && !r.determines(work[i+1]) {
 			return false // add a button to save
 		}
 	}
-	for len(next) > 1 && next[0].in("starters", "polite", "sequels") {
-		next = next[1:]
-	}
+	next = afterStarters(next)
 	if len(next) == 0 || !next[0].anyPart(partOrders) && (!next[0].anyPart(partMakes) && !next[0].in("make") || !hasAct(next[1:])) {
 		return false
 	}
@@ -133,20 +129,34 @@ func (r *statementReader) alsoOrders(work, next []token) bool {
 
 // goesOn reports whether other work follows an order: merge it and fix what breaks.
 func (r *statementReader) goesOn(order, next []token) bool {
-	for len(order) > 0 && order[0].in("starters", "polite") && !order[0].anyPart(partOrders) {
-		order = order[1:]
-	}
-	for len(next) > 1 && next[0].in("starters", "polite", "sequels") {
-		next = next[1:]
-	}
+	order, next = afterStarters(order), afterStarters(next)
 	return len(order) > 1 && len(next) > 1 && order[0].anyPart(partOrders, partMakes) &&
-		!next[0].anyPart(actParts...) && r.verbOfWork(next[0]) &&
-		!has(order, "not", "never", "without", "question_words", "conditions", "may", "me", "ask", "before", "outside", "only")
+		!next[0].anyPart(actParts...) && r.verbOfWork(next[0]) && !r.conditional(order) && !restrained(next)
+}
+
+func afterStarters(t []token) []token {
+	for len(t) > 1 && t[0].in("starters", "polite", "sequels") && !t[0].anyPart(partOrders) {
+		t = t[1:]
+	}
+	return t
+}
+
+// conditional reports whether something limits what a part of a sentence orders, other than checks that have to have passed.
+func (l *lexicon) conditional(t []token) bool {
+	if from, to := passedIn(t); to > from {
+		t = slices.Delete(slices.Clone(t), from, to)
+	}
+	return restrained(t) || has(t, "conditions", "me", "question_words")
+}
+
+// restrained reports whether tokens have a word that limits the words before them, too.
+func restrained(t []token) bool {
+	return has(t, "not", "never", "without", "may", "ask", "before", "outside", "only", "self", "until")
 }
 
 // determines reports whether a word begins what something is done to, or is it: the, it, a.go.
 func (l *lexicon) determines(t token) bool {
-	return t.kind != bare && t.kind != known || slices.Contains(l.determiners, strings.ToLower(t.text))
+	return t.kind != bare && t.kind != known || t.among(l.determiners)
 }
 
 // tail takes off a clause what says how long it holds.
@@ -196,7 +206,7 @@ func (r *statementReader) join(list []clause) []clause {
 		case c.tokens[0].in("not_before") && hasAct(p.tokens):
 			p.until, p.joined = cmp.Or(untilOf(c.tokens), engine.UntilOther), true
 			continue
-		case c.tokens[0].in("until", "conditions") && has(c.tokens, "me") && !has(p.tokens, "ask") && !has(c.tokens, "ask"):
+		case c.tokens[0].in("until", "conditions", "after_checks") && has(c.tokens, "me") && !has(p.tokens, "ask") && !has(c.tokens, "ask"):
 			if last := len(p.tokens) - 1; last > 0 && p.tokens[last].in("only_then") {
 				p.tokens, p.joined = p.tokens[:last], true
 			}

@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
@@ -210,7 +209,7 @@ func (r *statementReader) covered(t []token, i int, f *frame, place bool) bool {
 	case w.in("kind_nouns", "aged") && (f.named(t) || len(f.objects) > 0 || i > 0 && !plain(t[i-1], f, i-1) ||
 		i+1 < len(t) && !plain(t[i+1], f, i+1)):
 		return true
-	case slices.Contains(r.outcomes, strings.ToLower(w.text)) && i > 1 && f.used[i-2] && r.determines(t[i-1]) &&
+	case w.among(r.outcomes) && i > 1 && f.used[i-2] && r.determines(t[i-1]) &&
 		(slices.Contains(f.acts, "push") || slices.Contains(f.acts, "commit")):
 		return true // push the fix
 	case w.in("places") && (place || slices.Contains(f.acts, "change") || slices.Contains(f.acts, "delete")):

@@ -241,6 +241,9 @@ const (
 	quoted                  // a quotation
 )
 
+// among reports whether a token is one of the words of a list that means nothing in a sentence.
+func (t token) among(words []string) bool { return slices.Contains(words, strings.ToLower(t.text)) }
+
 func (t token) in(lists ...string) bool {
 	return t.entry != nil && slices.ContainsFunc(t.lists, func(l string) bool { return slices.Contains(lists, l) })
 }

@@ -3,6 +3,8 @@ package prompt
 import (
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // passedIn returns the part of a clause that says that checks have to have passed: merge it [when CI is green]. An order under such a
@@ -118,6 +120,22 @@ func (l *lexicon) asking(words []promptWord) int {
 // explained reports whether a clause ends in an act that is told and not ordered, and that acts after a comma go on with: explain how to
 // commit, push and merge.
 func (l *lexicon) explained(t []token) bool {
-	how := slices.IndexFunc(t, func(w token) bool { return !w.in("conditions") && slices.Contains(l.explains, strings.ToLower(w.text)) })
+	how := slices.IndexFunc(t, func(w token) bool { return !w.in("conditions") && w.among(l.explains) })
 	return how >= 0 && hasAct(t[how:])
+}
+
+// asksFirst reports whether a clause only says that the person is to be asked: but ask me first.
+func asksFirst(t []token) bool {
+	return has(t, "ask") && !slices.ContainsFunc(t, func(w token) bool {
+		return w.kind != known || w.in("not", "never", "conditions", "question_words") || w.anyPart(actParts...)
+	})
+}
+
+// askFor makes a question of each act that is ordered or permitted, from the given statement on.
+func (r *statementReader) askFor(from int) {
+	for i := from; i < len(r.list); i++ {
+		if s := &r.list[i]; s.Kind == engine.Orders || s.Kind == engine.Permits {
+			s.Kind, s.Until = engine.Forbids, engine.UntilAsked
+		}
+	}
 }

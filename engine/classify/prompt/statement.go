@@ -27,6 +27,7 @@ type statementReader struct {
 	more   bool              // another sentence of the prompt follows
 	open   bool              // a question that follows goes on with this one
 	list   []engine.Statement
+	since  int // where the statements of the sentence before begin in it
 	said   int // bytes of sentences in the list
 
 	// of the sentence
@@ -101,18 +102,23 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 		r.polite = r.polite || has(c.tokens, "polite")
 		r.only = r.only || has(c.tokens, "blocks") && !(len(c.tokens) == 1 && c.tokens[0].in("praise"))
 	}
-	passed, explained := false, false
+	passed, explained, usual := false, false, r.only
 	for i, c := range clauses {
-		if explained && actFirst(c.tokens) {
-			continue
+		if asksFirst(c.tokens) {
+			if i == 0 {
+				r.askFor(r.since) // push it. Ask me first.
+			}
+			r.askFor(before)
 		}
-		explained = r.explained(c.tokens)
+		explained = explained && actFirst(c.tokens)
+		r.only = usual || explained
+		explained = explained || r.explained(c.tokens)
 		if len(c.tokens) > 0 && c.tokens[0].in("conditions") {
 			from, to := passedIn(c.tokens)
 			if passed = from == 0 && to == len(c.tokens); passed {
 				continue // if the tests pass, push
 			}
-			if from == 0 && to > 0 {
+			if from == 0 && to > 0 && !has(c.tokens, negations...) {
 				c.tokens = c.tokens[to:] // once it is green push
 			}
 		}
@@ -128,7 +134,7 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 		ordered := slices.ContainsFunc(r.list[before:], func(s engine.Statement) bool { return s.Kind == engine.Orders })
 		r.directs = r.directs || ordered || len(c.tokens) > 0 && (c.tokens[0].in("starters") || c.tokens[0].anyPart(partOrders))
 	}
-	r.only = only
+	r.only, r.since = only, before
 	r.quote(before, raw)
 }
 
@@ -533,8 +539,8 @@ func untilWhatever(t []token) []token {
 func (l *lexicon) withoutText(t []token) []token {
 	for i := 1; i+1 < len(t); i++ {
 		rest := t[i+1:]
-		ofText := func(w token) bool { return w.kind == quoted || slices.Contains(l.texts, strings.ToLower(w.text)) }
-		if slices.Contains(l.with, strings.ToLower(t[i].text)) && slices.ContainsFunc(rest, ofText) && !has(rest, "conjunctions") &&
+		ofText := func(w token) bool { return w.kind == quoted || w.among(l.texts) }
+		if t[i].among(l.with) && slices.ContainsFunc(rest, ofText) && !has(rest, "conjunctions") &&
 			slices.ContainsFunc(t[:i], func(w token) bool { return w.part("commit", actParts...) || w.part("pull_request", actParts...) }) {
 			return t[:i]
 		}
@@ -566,7 +572,7 @@ func (r *statementReader) ordered(t []token, f *frame, act string) bool {
 	}
 	for i := range t {
 		verb := t[i].part(act, partOrders, partWith, partMakes) || t[i].part(act, partVerbs) && unspaced(t[i].text)
-		if i > 1 && i+1 < len(t) && t[i+1].kind == bare && t[i-1].in("conjunctions") && slices.Contains(r.paired, strings.ToLower(t[i-2].text)) {
+		if i > 1 && i+1 < len(t) && t[i+1].kind == bare && t[i-1].in("conjunctions") && t[i-2].among(r.paired) {
 			continue // the start and stop functions
 		}
 		begins := i == 0 || t[0].in("make") || unspaced(t[i].text) || unspaced(t[i-1].text) || t[i-1].in("conjunctions", "starters")
