@@ -287,7 +287,7 @@ type Seal struct {
 
 // Note is any other recorded fact.
 type Note struct {
-	What    string   `json:"what"` // recovered, undecodable, unverified, duplicate, executed_differs, purge, policy, request, prompt_texts, of `reviewer run`: unreviewed, connection, refused, denied, unexpected, run; or an agent's event
+	What    string   `json:"what"` // recovered, undecodable, unverified, duplicate, executed_differs, duty_failed, purge, policy, request, prompt_texts, of `reviewer run`: unreviewed, connection, refused, denied, unexpected, run; or an agent's event
 	Detail  string   `json:"detail,omitempty"`
 	Request *Request `json:"request,omitempty"` // what: request
 
@@ -308,6 +308,10 @@ type Hooks struct {
 
 // NotePromptTexts is the kind of a note of the ledger about texts that can become prompts.
 const NotePromptTexts = "prompt_texts"
+
+// NoteDutyFailed is the kind of a note about a call that was denied because a duty of its decision could not be carried out. The
+// record of the call has the answer that its decision asked for.
+const NoteDutyFailed = "duty_failed"
 
 // NoteRequest is the kind of a note about a call that the agent is about to ask a person about.
 const NoteRequest = "request"

@@ -76,6 +76,7 @@ func (r *Reviewer) first(ctx context.Context, t history.Tail, h *handling) (engi
 	if err := t.Append(h.rec); err != nil {
 		return engine.Answer{}, err
 	}
+	h.recorded = true
 	answer := engine.AnswerOf(h.rec)
 	answer.Args = args
 	return answer, r.assume(t, h, h.rec, false)
@@ -105,6 +106,7 @@ func (r *Reviewer) again(ctx context.Context, t history.Tail, h *handling, first
 	if err := t.Append(note); err != nil {
 		return answer, err
 	}
+	h.recorded = true
 	return answer, r.assume(t, h, first, true)
 }
 

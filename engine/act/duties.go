@@ -17,17 +17,18 @@ var executors = []struct {
 	locked func(r *Reviewer, t history.Tail, of *engine.Record) error
 	// do carries it out without the lock, and returns the answer that is to be given now; nil: locked is all.
 	do func(r *Reviewer, ctx context.Context, h *handling, d duty, a engine.Answer) (engine.Answer, error)
-	// again: it is also a duty of the second hook that is told the same event, because the first may have been killed.
-	again bool
+	// once leaves it out in the second hook that is told the same event. Without it, that hook carries the duty out again, because the
+	// first may have been killed, or have failed, in which case it would be allowed what the first denied.
+	once bool
 }{
-	{kind: review.Stop, locked: (*Reviewer).stop},
-	{kind: review.Remind, do: (*Reviewer).remind},
-	{kind: review.ReviewLate, do: (*Reviewer).reviewLater},
-	{kind: review.Wait, do: (*Reviewer).wait, again: true},
-	{kind: review.Observe, do: (*Reviewer).observe},
-	{kind: review.Restore, do: (*Reviewer).restore, again: true},
-	{kind: review.Checkpoint, do: (*Reviewer).save, again: true},
-	{kind: review.Save, do: (*Reviewer).save, again: true},
+	{kind: review.Stop, locked: (*Reviewer).stop, once: true},
+	{kind: review.Remind, do: (*Reviewer).remind, once: true},
+	{kind: review.ReviewLate, do: (*Reviewer).reviewLater, once: true},
+	{kind: review.Wait, do: (*Reviewer).wait},
+	{kind: review.Observe, do: (*Reviewer).observe, once: true},
+	{kind: review.Restore, do: (*Reviewer).restore},
+	{kind: review.Checkpoint, do: (*Reviewer).save},
+	{kind: review.Save, do: (*Reviewer).save},
 }
 
 // assume lists the duties of a record, under the session's lock, and carries out those that belong there.
@@ -55,7 +56,7 @@ func (r *Reviewer) assume(t history.Tail, h *handling, rec *engine.Record, again
 					return err
 				}
 			}
-			if row.do != nil && (row.again || !again) {
+			if row.do != nil && !(again && row.once) {
 				h.duties = append(h.duties, d)
 			}
 		}

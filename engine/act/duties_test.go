@@ -22,7 +22,7 @@ func with(t *testing.T, kind review.Kind, do func(engine.Answer) engine.Answer) 
 	before := slices.Clone(executors)
 	t.Cleanup(func() { executors = before })
 	one := before[len(before)-1]
-	one.kind, one.again = kind, false
+	one.kind, one.once = kind, false
 	one.do = func(_ *Reviewer, _ context.Context, _ *handling, _ duty, a engine.Answer) (engine.Answer, error) {
 		return do(a), nil
 	}
@@ -36,9 +36,22 @@ func TestUnknownDuty(t *testing.T) {
 	if err == nil || answer.Effect != engine.Block || !strings.Contains(answer.Text, `asks for "page"`) {
 		t.Errorf("%v, %+v", err, answer)
 	}
+	recordsDenial(t, l, `asks for "page"`)
 }
 
-// A new kind of duty is a function and a row. It is carried out once, and can only make the answer stricter.
+// recordsDenial checks that the log ends in a note about a duty that failed, with the denial that the agent got.
+func recordsDenial(t *testing.T, l *memoryLog, why string) {
+	t.Helper()
+	last := l.records[len(l.records)-1]
+	if last.Note == nil || last.Note.What != engine.NoteDutyFailed || last.Call != "c1" || last.Phase != engine.PhasePre {
+		t.Fatalf("the log ends in %+v", last)
+	}
+	if a := last.Answer; a == nil || a.Effect != engine.Block || a.Mode != engine.ModeDegraded || !strings.Contains(a.Failure, why) {
+		t.Errorf("the note has the answer %+v", a)
+	}
+}
+
+// A new kind of duty is a function and a row. It is carried out by each hook that is told the event, and can only make the answer stricter.
 func TestNewDuty(t *testing.T) {
 	for _, c := range []struct {
 		before, after, want engine.Verdict
@@ -55,13 +68,18 @@ func TestNewDuty(t *testing.T) {
 				a.Effect = c.after
 				return a
 			})
-			r := newReviewer(newMemoryLog(), obliging(c.before, "page"))
+			l := newMemoryLog()
+			r := newReviewer(l, obliging(c.before, "page"))
 			answer, err := r.Handle(t.Context(), event(engine.PhasePre, "c1"))
 			if answer.Effect != c.want || (err != nil) != c.fails || times != 1 {
 				t.Errorf("%s, %v, carried out %d times", answer.Effect, err, times)
 			}
-			if _, err := r.Handle(t.Context(), event(engine.PhasePre, "c1")); err != nil || times != 1 { // the hook is installed twice
-				t.Errorf("%v, carried out %d times", err, times)
+			if c.fails {
+				recordsDenial(t, l, "may only make it stricter")
+			}
+			answer, err = r.Handle(t.Context(), event(engine.PhasePre, "c1")) // the hook is installed twice
+			if answer.Effect != c.want || (err != nil) != c.fails || times != 2 {
+				t.Errorf("again: %s, %v, carried out %d times", answer.Effect, err, times)
 			}
 		})
 	}

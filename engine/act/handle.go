@@ -56,14 +56,29 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 		answer.Person = h.policy.Notice
 	}
 	answer.Person = strings.Trim(answer.Person+"\n"+r.clients().notice(h.event), "\n")
+	if err == nil {
+		answer, err = r.carryOut(ctx, h, answer)
+	}
+	if err != nil && h.recorded {
+		err = errors.Join(err, r.notCarriedOut(ctx, h, err))
+	}
 	if err != nil {
 		return answer, err
 	}
-	answer, err = r.carryOut(ctx, h, answer)
-	if err == nil && r.Services.Answered != nil {
+	if r.Services.Answered != nil {
 		r.Services.Answered(h.policy, h.key, answer)
 	}
-	return answer, err
+	return answer, nil
+}
+
+// notCarriedOut records that a duty failed, and with which answer instead of the recorded one.
+func (r *Reviewer) notCarriedOut(ctx context.Context, h *handling, failure error) error {
+	rec := &engine.Record{Kind: engine.KindNote, T: h.rec.T, Agent: h.rec.Agent, Call: h.rec.Call, Phase: h.rec.Phase,
+		Note: &engine.Note{What: engine.NoteDutyFailed}, Answer: r.failed(h.rec.Phase, failure)}
+	return r.Log.Update(context.WithoutCancel(ctx), h.policy, h.key, func(t history.Tail) error {
+		rec.ClampTime(t.History.T)
+		return t.Append(rec)
+	})
 }
 
 // understand finds out what an event means, and under which policy it is decided. A failure to do so is part of the result,

@@ -87,6 +87,7 @@ type handling struct {
 	standing  *engine.Record // what instruction files forbid, of a session that does not begin with its start; nil: nothing
 	failure   error          // why the event cannot be reviewed
 	duties    []duty
+	recorded  bool // its record, or the note that repeats it, is in the log
 	// early makes the review of a call that is answered before it; nil: the review precedes the answer.
 	early func(context.Context) (engine.Decision, error)
 	made  *engine.Record // the review of an earlier call that was missing; nil: none was

@@ -58,6 +58,11 @@ func kindCase(set *rows.Set, name string) (wordCase, bool) {
 // statementCases are such prompts for the words around acts; before a colon stands the word that is added, if it is another one.
 var statementCases = map[string]string{
 	"prompt.asks_you":              "zzqx commit this?",
+	"prompt.brings":                "zzqx this merged",
+	"prompt.reasons":               "push it zzqx CI runs",
+	"prompt.indefinite":            "zzqx PR please",
+	"prompt.moments":               "everywhere: push it to main, but not everywhere",
+	"prompt.wishable":              "install: installation please",
 	"prompt.determiners":           "add a field to zzqx form and push",
 	"prompt.paired":                "implement zzqx and push",
 	"prompt.explains":              "fix zzqx tests and push",

@@ -10,7 +10,7 @@ import (
 // Kind is a kind of duty.
 type Kind string
 
-// The kinds of duties that reviewer knows. An obligation of a decision is a duty of the same name, so a policy can ask for others.
+// The kinds of duties that reviewer knows. An obligation of a decision is a duty of the same name, so a base policy can ask for others.
 const (
 	Stop       Kind = "stop"                      // end the session
 	Remind     Kind = "remind"                    // quote the person's words, and the agent's own list, in the text for the agent

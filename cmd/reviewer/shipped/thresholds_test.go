@@ -2,7 +2,6 @@ package shipped
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,41 +21,30 @@ import (
 )
 
 // unseenNumbers are those of the built-in policy on which no recorded decision
-// of its cases depends: moved by one step, nothing differs. Each has
-// its reason. The list may get shorter, and longer only with a reason.
+// of its cases depends: moved by one step, nothing differs. A key is a setting, a
+// group of them, or one step of a number. Each has its reason. The list may get shorter, and longer only with a reason.
 var unseenNumbers = map[string]string{
-	"audit.budget_mb 1024->1023":                          keptOnly,
-	"audit.budget_mb 1024->1025":                          keptOnly,
-	"audit.policies_mb 256->255":                          keptOnly,
-	"audit.policies_mb 256->257":                          keptOnly,
-	"audit.retain_days 30->29":                            keptOnly,
-	"audit.retain_days 30->31":                            keptOnly,
-	"checkpoints.budget_ms 10000->9999":                   storedOnly,
-	"checkpoints.budget_ms 10000->10001":                  storedOnly,
-	"checkpoints.ignored.max_bytes 67108864->67108863":    storedOnly,
-	"checkpoints.ignored.max_bytes 67108864->67108865":    storedOnly,
-	"checkpoints.ignored.max_file_bytes 8388608->8388607": storedOnly,
-	"checkpoints.ignored.max_file_bytes 8388608->8388609": storedOnly,
-	"checkpoints.ignored.max_files 10000->9999":           storedOnly,
-	"checkpoints.ignored.max_files 10000->10001":          storedOnly,
-	"checkpoints.max_bytes 4294967296->4294967295":        storedOnly,
-	"checkpoints.max_bytes 4294967296->4294967297":        storedOnly,
-	"checkpoints.max_file_bytes 104857600->104857599":     storedOnly,
-	"checkpoints.max_file_bytes 104857600->104857601":     storedOnly,
-	"checkpoints.max_files 300000->299999":                storedOnly,
-	"checkpoints.max_files 300000->300001":                storedOnly,
-	"cache.max_size 10000->9999":                          cacheOnly,
-	"cache.max_size 10000->10001":                         cacheOnly,
-	"cache.ttl_minutes 5->4":                              cacheOnly,
-	"cache.ttl_minutes 5->6":                              cacheOnly,
-	"performance.async_threshold 0.3->0.2":                earlyOnly,
-	"performance.async_threshold 0.3->0.4":                earlyOnly,
-	"performance.max_review_time_ms 100->99":              countedOnly,
-	"performance.max_review_time_ms 100->101":             countedOnly,
-	"patterns.factors.high 0.8->0.7":                      otherSensitivity,
-	"patterns.factors.high 0.8->0.9":                      otherSensitivity,
-	"patterns.factors.low 1.25->1.24":                     otherSensitivity,
-	"patterns.factors.low 1.25->1.26":                     otherSensitivity,
+	"audit":                              keptOnly,
+	"cache":                              cacheOnly,
+	"grants":                             grantOnly,
+	"overrides":                          waitOnly,
+	"save":                               storedOnly,
+	"run":                                runOnly,
+	"isolation":                          runOnly,
+	"resources.max_memory_mb":            runOnly,
+	"checkpoints.budget_ms":              storedOnly,
+	"checkpoints.ignored.max_bytes":      storedOnly,
+	"checkpoints.ignored.max_file_bytes": storedOnly,
+	"checkpoints.ignored.max_files":      storedOnly,
+	"checkpoints.max_bytes":              storedOnly,
+	"checkpoints.max_file_bytes":         storedOnly,
+	"checkpoints.max_files":              storedOnly,
+	"approvals.wait_seconds":             waitOnly,
+	"guard.check_seconds":                "it says how often the resident process looks at the installation, and nothing of a decision",
+	"performance.async_threshold":        earlyOnly,
+	"performance.max_review_time_ms":     countedOnly,
+	"patterns.factors.high":              otherSensitivity,
+	"patterns.factors.low":               otherSensitivity,
 
 	"risk.failed_similar 0->1":              "the first item stands for no failure, and then nothing is added",
 	"risk.reversibility.R0 -0.5->-0.6":      "what only reads has no risk with either: it does not go below 0",
@@ -71,13 +59,15 @@ var unseenNumbers = map[string]string{
 	"refused_workaround medium 1->0":        "its measure is 1 wherever it fires: whether it does is in its condition",
 	"goal_drift low 0.85->0.8":              noCase + "what drifts in them does so wholly, or not by 0.8",
 	"goal_drift low 0.85->0.9":              noCase + "what drifts in them does so wholly, or not by 0.8",
-	"resource_spiral high 0.8->0.75":        noCase + "no growth is that nearly exponential",
 }
 
 const (
 	storedOnly       = "it says what a checkpoint stores, and nothing of a decision"
 	earlyOnly        = "it matters in mode async only"
 	countedOnly      = "it says which reviews count as slow, and nothing of a decision"
+	runOnly          = "it holds in `reviewer run` only, which no case is"
+	waitOnly         = "it says how long something waits or is kept for a person, and nothing of a decision"
+	grantOnly        = "a grant is taken from answers in other sessions, which no case has: rego/settings_grants_test.go"
 	cacheOnly        = "it says how much the resident process keeps, and nothing of a decision"
 	keptOnly         = "it says how much of the log is kept, and nothing of a decision"
 	otherSensitivity = "it holds for a sensitivity other than the built-in one"
@@ -94,6 +84,15 @@ var nearCases = `
   events:
     - {Bash: "rm {n}.go", times: 25, result: ok, expect: {not_rules: [mass_deletion]}}
     - {Bash: rm 26.go, expect: {rules: [mass_deletion]}}
+- name: tokens just below the number for a prompt
+  events:
+    - {Bash: ls, tokens: 99999, result: ok, expect: {not_rules: [limit_tokens]}}
+- name: run time just below and at twice the number for a prompt
+  events:
+    - {Bash: go test ./a}
+    - {result: {ms: 599999}, expect: {not_rules: [limit_time]}}
+    - {Bash: go test ./b}
+    - {result: {ms: 1}, expect: {rules: [limit_time]}}
 - name: ports at which services listen
   cases: [` + atPorts(22, 25, 53, 111, 139, 445, 631, 1433, 1521, 2375, 2376, 2377, 2379, 2380, 3306, 3389, 5432, 5672, 6379, 6443,
 	9042, 9092, 10250, 11211, 15672, 27017) + `]
@@ -129,12 +128,17 @@ func TestMovedNumbersAreFound(t *testing.T) {
 	if len(numbers) < 190 {
 		t.Fatalf("the built-in policy has only %d numbers to move", len(numbers))
 	}
+	for key := range unseenNumbers {
+		if !slices.ContainsFunc(numbers, func(m moved) bool { return slices.Contains(m.keys(), key) }) {
+			t.Errorf("%s is listed, and the built-in policy has no such number", key)
+		}
+	}
 	every, count := sweep.Every(), sweep.Count(t, "numbers of the policy, each moved")
 	var mu sync.Mutex
 	tried, unseen := map[string]bool{}, map[string]bool{}
 	t.Run("each", func(t *testing.T) {
 		for i, m := range numbers {
-			if listed := unseenNumbers[m.name] != ""; !every && (i%48 != 3 || listed) || listed && i%8 != 0 {
+			if listed := m.unseen() != ""; !every && (i%48 != 3 || listed) || listed && i%8 != 0 {
 				continue
 			}
 			count.Add(1)
@@ -149,14 +153,12 @@ func TestMovedNumbersAreFound(t *testing.T) {
 			})
 		}
 	})
-	for _, name := range slices.Sorted(maps.Keys(unseen)) {
-		if unseenNumbers[name] == "" {
-			t.Errorf("%s: no recorded decision depends on it; give it a case, or say in unseenNumbers why there is none", name)
-		}
-	}
-	for name := range unseenNumbers {
-		if tried[name] && !unseen[name] {
-			t.Errorf("%s is found, and need not be listed", name)
+	for _, m := range numbers {
+		switch listed := m.unseen() != ""; {
+		case unseen[m.name] && !listed:
+			t.Errorf("%s: no recorded decision depends on it; give it a case, or say in unseenNumbers why there is none", m.name)
+		case tried[m.name] && !unseen[m.name] && listed:
+			t.Errorf("%s is found, and need not be listed", m.name)
 		}
 	}
 }
@@ -166,6 +168,26 @@ type moved struct {
 	name  string // what is moved, and to what: risk.base.unknown 0.8->0.9
 	about string // id of the row; else the setting
 	make  func() (*bundles.Effective, error)
+}
+
+// unseen is the reason why no decision depends on a number, if it is listed.
+func (m moved) unseen() string {
+	for _, key := range m.keys() {
+		if why := unseenNumbers[key]; why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// keys are those of unseenNumbers that a number can have.
+func (m moved) keys() []string {
+	keys := []string{m.name, m.about}
+	for group := m.about; strings.Contains(group, "."); {
+		group = group[:strings.LastIndex(group, ".")]
+		keys = append(keys, group)
+	}
+	return keys
 }
 
 // movedData moves every number of the data by one step, up and down, and so the

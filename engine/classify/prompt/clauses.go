@@ -97,7 +97,7 @@ func (r *statementReader) orderedWork(t []token) bool {
 	for len(t) > 0 && t[0].in("starters", "polite", "conjunctions", "joiners") {
 		t = t[1:]
 	}
-	return len(t) > 0 && (r.verbOfWork(t[0]) || t[0].anyPart(partOrders, partMakes))
+	return len(t) > 0 && (r.verbOfWork(t[0]) || t[0].in("make") || t[0].anyPart(partOrders, partMakes))
 }
 
 func (l *lexicon) verbOfWork(t token) bool {

@@ -210,7 +210,7 @@ func (r *statementReader) covered(t []token, i int, f *frame, place bool) bool {
 		i+1 < len(t) && !plain(t[i+1], f, i+1)):
 		return true
 	case w.among(r.outcomes) && i > 1 && f.used[i-2] && r.determines(t[i-1]) &&
-		(slices.Contains(f.acts, "push") || slices.Contains(f.acts, "commit")):
+		slices.ContainsFunc(f.acts, func(act string) bool { return act == "push" || act == "commit" || act == "deploy" }):
 		return true // push the fix
 	case w.in("places") && (place || slices.Contains(f.acts, "change") || slices.Contains(f.acts, "delete")):
 		f.object(w.text)
@@ -236,6 +236,12 @@ func (f *frame) named(t []token) bool {
 // exists here, something next to a word for its kind, or the name of a package or a program.
 func (r *statementReader) bareObject(t []token, i int, f *frame, place bool) bool {
 	w := t[i]
+	if slices.Equal(f.acts, []string{"deploy"}) && r.deploys(t) {
+		if w.kind == bare {
+			f.object(w.text)
+		}
+		return true
+	}
 	if others := slices.ContainsFunc(t, func(o token) bool { return o.kind == bare && o.text != w.text }); others {
 		return false
 	}
@@ -259,6 +265,24 @@ func (r *statementReader) bareObject(t []token, i int, f *frame, place bool) boo
 	}
 	f.object(w.text)
 	return true
+}
+
+// deploys reports whether a clause orders that something is deployed, in words of its own for it and its place: deploy the docs site to the
+// box.
+func (r *statementReader) deploys(t []token) bool {
+	if len(t) < 2 || !t[0].part("deploy", partOrders) || !r.determines(t[1]) && !r.preposition(t[1]) {
+		return false
+	}
+	for i := 2; i < len(t); i++ {
+		if r.determines(t[i]) && t[i].kind == known && !r.preposition(t[i-1]) {
+			return false // deploy the app the day after
+		}
+	}
+	return !slices.ContainsFunc(t[1:], func(w token) bool {
+		plain := w.kind != known || r.determines(w) || w.in("polite", "targets", "pronouns") || r.preposition(w) && !w.in("within")
+		other := w.in("fillers", "conditions", "question_words", "conjunctions") || w.in(negations...)
+		return !plain && (other || w.anyPart(partOrders, partVerbs, partMakes))
+	})
 }
 
 func (r *statementReader) preposition(t token) bool { return t.in("towards") }

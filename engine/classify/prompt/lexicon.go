@@ -32,7 +32,12 @@ type lexicon struct {
 	asksYou   []string // what makes an order a question
 	wonders   []string // words of such a question that asks something
 
-	determiners, paired, explains, purposes, otherWork, outcomes, texts, with []string // of an order after words such as and
+	brings  []string          // what makes an order of a verb that tells what was done
+	command map[string]string // the verb of an order of an act
+
+	wishable []string // acts that a noun orders, with a polite word
+
+	reasons, indefinite, moments, determiners, paired, explains, purposes, otherWork, outcomes, texts, with []string // of an order after words such as and
 }
 
 // entry is the lists that contain a word or a phrase.
@@ -74,7 +79,7 @@ func lexiconOf(set *rows.Set, own bool) *lexicon {
 var namesOnly = []string{"prompt.plain_file_names", "prompt.dotted_words", "prompt.slashed_words", "prompt.generic", "prompt.shells",
 	"prompt.code_kinds", "prompt.likens", "prompt.planners", "prompt.machine_places", "prompt.articles", "prompt.receivers",
 	"prompt.own_project", "prompt.media",
-	"prompt.kept", "prompt.before_request", "prompt.asks_you", "prompt.wonders",
+	"prompt.kept", "prompt.before_request", "prompt.asks_you", "prompt.wonders", "prompt.brings", "prompt.reasons", "prompt.indefinite", "prompt.moments", "prompt.wishable",
 	"prompt.determiners", "prompt.paired", "prompt.explains", "prompt.purposes", "prompt.other_work",
 	"prompt.outcomes", "prompt.texts", "prompt.with"}
 
@@ -115,6 +120,15 @@ func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
 	l.determiners, l.paired = set.OwnWords("prompt.determiners"), set.OwnWords("prompt.paired")
 	l.explains, l.purposes = set.OwnWords("prompt.explains"), set.OwnWords("prompt.purposes")
 	l.outcomes, l.texts, l.with = set.OwnWords("prompt.outcomes"), set.OwnWords("prompt.texts"), set.OwnWords("prompt.with")
+	l.wishable = set.OwnWords("prompt.wishable")
+	l.moments = set.OwnWords("prompt.moments")
+	l.reasons, l.indefinite = set.OwnWords("prompt.reasons"), set.OwnWords("prompt.indefinite")
+	l.brings, l.command = set.OwnWords("prompt.brings"), map[string]string{}
+	for _, act := range l.acts {
+		if orders := set.OwnWords("act." + act + ".orders"); len(orders) > 0 {
+			l.command[act] = orders[0]
+		}
+	}
 	l.otherWork = set.OwnWords("prompt.other_work")
 	l.unnamed, l.limited = set.OwnWords("prompt.unnamed"), set.OwnWords("prompt.limited")
 	return l

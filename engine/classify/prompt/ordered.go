@@ -69,15 +69,8 @@ func (l *lexicon) endsInInfinitive(t []token, act string) bool {
 // asksAgent takes what makes an order a question away: can you push it now? Words in which something is asked stay as they are: can
 // you push without a key? Of a question with a negation, only what it forbids counts: can you not push yet?
 func (r *statementReader) asksAgent(words []promptWord) (_ []promptWord, negated bool) {
-	from, to := 0, 0
-	for i := range words {
-		if i == 0 || words[i-1].stop == ',' || i < 5 && r.manners(words[:i]) {
-			if n := r.asking(words[i:]); n > 0 {
-				from, to = i, i+n
-				break
-			}
-		}
-	}
+	r.asked = false
+	from, to := r.opening(words, r.asksYou)
 	if to == 0 || to == len(words) || r.open {
 		return words, false
 	}
@@ -87,6 +80,9 @@ func (r *statementReader) asksAgent(words []promptWord) (_ []promptWord, negated
 	rest := slices.Clone(words[to:])
 	if end := len(rest) - 2; end > 0 && rest[end].is("for") && rest[end+1].is("me") {
 		rest[end-1].stop, rest = rest[end+1].stop, rest[:end]
+	}
+	if act := r.inForm(r.tokens(rest[:1]), r.doingEnds); act != "" {
+		rest[0].low, rest[0].text = r.command[act], r.command[act] // would you mind pushing it
 	}
 	wonders := func(w promptWord) bool { return slices.Contains(r.wonders, w.low) }
 	t := r.tokens(rest)
@@ -100,14 +96,70 @@ func (r *statementReader) asksAgent(words []promptWord) (_ []promptWord, negated
 	if last := &rest[len(rest)-1]; last.stop == '?' {
 		last.stop = '.'
 	}
+	r.asked = true
 	return slices.Concat(words[:from], rest), has(t, "not", "never", "until")
 }
 
-// asking returns how many words at the beginning ask an agent to do something, such as can you.
-func (l *lexicon) asking(words []promptWord) int {
+// brought makes an order of what is to be brought into a state: i want this deployed to staging. Not so in: i want the merged list.
+func (r *statementReader) brought(words []promptWord) []promptWord {
+	from, to := r.opening(words, r.brings)
+	if to == 0 || to == len(words) || !r.determines(r.tokens(words[to : to+1])[0]) {
+		return words
+	}
+	for at := to + 1; at < len(words) && words[at-1].stop == 0; at++ {
+		verb := r.tokens(words[at : at+1])
+		act := r.doneTo(verb)
+		if act == "" {
+			continue
+		}
+		if words[at].stop == 0 && at+1 < len(words) {
+			next := r.tokens(words[at+1 : at+2])
+			if len(next) == 0 || !next[0].in("towards", "polite", "conjunctions", "conditions", "after_checks") {
+				return words
+			}
+		}
+		order := slices.Concat(words[:from], []promptWord{{low: r.command[act], text: r.command[act]}}, words[to:at], words[at+1:])
+		if words[at].stop != 0 {
+			order[from+at-to].stop = words[at].stop
+		}
+		return order
+	}
+	return words
+}
+
+// doneTo returns the act that a verb tells to be done, such as merged.
+func (l *lexicon) doneTo(t []token) string { return l.inForm(t, l.pastEnds) }
+
+// inForm returns the act of a verb with one of several endings.
+func (l *lexicon) inForm(t []token, ends []string) string {
+	ending := func(end string) bool { return strings.HasSuffix(t[0].text, end) }
+	if len(t) != 1 || t[0].anyPart(partOrders) || !slices.ContainsFunc(ends, ending) {
+		return ""
+	}
+	i := slices.IndexFunc(l.acts, func(act string) bool { return l.command[act] != "" && t[0].part(act, partVerbs) })
+	if i < 0 {
+		return ""
+	}
+	return l.acts[i]
+}
+
+// opening returns where one of several phrases opens a sentence, or what follows a comma.
+func (r *statementReader) opening(words []promptWord, phrases []string) (from, to int) {
+	for i := range words {
+		if i == 0 || words[i-1].stop == ',' || i < 5 && r.manners(words[:i]) {
+			if n := begins(words[i:], phrases); n > 0 {
+				return i, i + n
+			}
+		}
+	}
+	return 0, 0
+}
+
+// begins returns how many words at the beginning are one of several phrases.
+func begins(words []promptWord, phrases []string) int {
 	said, n := "", 0
 	for i, w := range words[:min(len(words), 5)] {
-		if said += w.low; slices.Contains(l.asksYou, said) {
+		if said += w.low; slices.Contains(phrases, said) {
 			n = i + 1
 		}
 		if said += " "; w.stop != 0 {
@@ -131,11 +183,75 @@ func asksFirst(t []token) bool {
 	})
 }
 
-// askFor makes a question of each act that is ordered or permitted, from the given statement on.
-func (r *statementReader) askFor(from int) {
+// later reports whether a clause only says that something is not done now: but not yet.
+func (l *lexicon) later(t []token) bool {
+	return has(t, "not", "never") && t[len(t)-1].among(l.moments) &&
+		!slices.ContainsFunc(t, func(w token) bool {
+			return w.anyPart(actParts...) || !w.in("not", "never", "turns", "fillers", "starters", "until", "polite")
+		})
+}
+
+// takeBack makes a prohibition of each act that is ordered or permitted, from the given statement on: one until the person is asked, if
+// they want that.
+func (r *statementReader) takeBack(from int, asked bool) {
 	for i := from; i < len(r.list); i++ {
 		if s := &r.list[i]; s.Kind == engine.Orders || s.Kind == engine.Permits {
-			s.Kind, s.Until = engine.Forbids, engine.UntilAsked
+			if s.Kind = engine.Forbids; asked {
+				s.Until = engine.UntilAsked
+			}
 		}
 	}
+}
+
+// withoutText cuts off an order with which text something is made: commit it with a sensible message, or as "Fix typo",
+// open a PR with what we have.
+func (l *lexicon) withoutText(t []token) []token {
+	for i := 1; i+1 < len(t); i++ {
+		rest := t[i+1:]
+		ofText := func(w token) bool { return w.kind == quoted || w.among(l.texts) }
+		if !t[i].among(l.with) || has(rest, "conjunctions") {
+			continue
+		}
+		made := func(w token) bool { return w.part("pull_request", partNouns) || w.part("release", partNouns) }
+		commits := func(w token) bool { return w.part("commit", actParts...) }
+		if slices.ContainsFunc(t[:i], made) && !restrained(rest) || slices.ContainsFunc(t[:i], commits) && slices.ContainsFunc(rest, ofText) {
+			return t[:i]
+		}
+	}
+	return t
+}
+
+// withoutReason cuts off an order why it is given: push it, so that CI runs. What limits it stays.
+func (l *lexicon) withoutReason(t []token) []token {
+	at := slices.IndexFunc(t, func(w token) bool { return w.among(l.reasons) })
+	if at <= 0 || !hasAct(t[:at]) || has(t[at:], "not", "never", "without", "until", "before", "only", "ask", "conditions", "question_words") {
+		return t
+	}
+	return t[:at]
+}
+
+// targetsIn are the places in a clause, as people name them.
+func targetsIn(t []token) []string {
+	var list []string
+	for _, w := range t {
+		if w.in("targets") || w.kind == name {
+			list = append(list, w.text)
+		}
+	}
+	return list
+}
+
+// wished returns the act whose noun is all that is asked for, with a polite word in the clause: a PR against main please.
+func (r *statementReader) wished(t, whole []token) string {
+	for len(t) > 0 && (t[0].among(r.indefinite) || t[0].in("polite")) {
+		t = t[1:]
+	}
+	if len(t) == 0 || t[0].entry == nil || !has(whole, "polite") {
+		return ""
+	}
+	i := slices.IndexFunc(t[0].parts, func(p part) bool { return p.name == partNouns && slices.Contains(r.wishable, p.act) })
+	if i < 0 || slices.ContainsFunc(t[1:], func(w token) bool { return !w.in("polite", "towards", "targets", "pronouns") && w.kind != name }) {
+		return ""
+	}
+	return t[0].parts[i].act
 }

@@ -38,6 +38,7 @@ type statementReader struct {
 	directs bool // a clause before orders something, or begins with a word such as then
 	forbade bool // a clause before forbids something
 	earlier []token
+	asked   bool // the sentence is an order in the form of a question
 
 	names  []string // of the sentences and clauses before, for "it" and "them"
 	nouns  []string // the last thing before that exists here, where no name was written
@@ -75,7 +76,7 @@ type frame struct {
 // sentence reads a sentence that a person wrote.
 func (r *statementReader) sentence(words []promptWord, raw string) {
 	words, negated := r.asksAgent(words)
-	clauses := r.clauses(words)
+	clauses := r.clauses(r.brought(words))
 	if r.here = false; len(clauses) == 0 {
 		return
 	}
@@ -104,11 +105,12 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 	}
 	passed, explained, usual := false, false, r.only
 	for i, c := range clauses {
-		if asksFirst(c.tokens) {
+		if first, later := asksFirst(c.tokens), r.later(c.tokens); first || later {
+			from := before
 			if i == 0 {
-				r.askFor(r.since) // push it. Ask me first.
+				from = r.since // push it. Ask me first.
 			}
-			r.askFor(before)
+			r.takeBack(from, first)
 		}
 		explained = explained && actFirst(c.tokens)
 		r.only = usual || explained
@@ -482,6 +484,7 @@ func (r *statementReader) orders(c clause) bool {
 	if slices.ContainsFunc(t, schedules) { // when it runs, not when the person wants it made
 		t = slices.DeleteFunc(slices.Clone(t), func(t token) bool { return t.in("future") && strings.ContainsAny(t.text, "0123456789") })
 	}
+	t = r.withoutReason(t)
 	speaks := func(t token) bool { return t.in("me") && !t.in("possessives") } // I, and not my
 	if len(t) == 0 || c.until != "" || c.colon || c.unsure || eitherAct(t) || slices.ContainsFunc(t, speaks) ||
 		has(t, "not", "never", "without", "self", "only", "outside", "ask", "may", "alone", "before", "future") {
@@ -499,6 +502,10 @@ func (r *statementReader) orders(c clause) bool {
 	until := ""
 	if has(t, "whatever") {
 		until, t = engine.UntilSession, untilWhatever(t)
+	}
+	if act := r.wished(t, c.tokens); act != "" {
+		r.add(engine.Orders, &frame{acts: []string{act}, objects: targetsIn(t)}, until, false)
+		return true
 	}
 	f := r.frame(t, "make")
 	if f != nil && slices.Equal(f.acts, []string{"schedule"}) {
@@ -535,19 +542,6 @@ func untilWhatever(t []token) []token {
 	return t
 }
 
-// withoutText cuts off an order with which text something is made: commit it with a sensible message, or as "Fix typo".
-func (l *lexicon) withoutText(t []token) []token {
-	for i := 1; i+1 < len(t); i++ {
-		rest := t[i+1:]
-		ofText := func(w token) bool { return w.kind == quoted || w.among(l.texts) }
-		if t[i].among(l.with) && slices.ContainsFunc(rest, ofText) && !has(rest, "conjunctions") &&
-			slices.ContainsFunc(t[:i], func(w token) bool { return w.part("commit", actParts...) || w.part("pull_request", actParts...) }) {
-			return t[:i]
-		}
-	}
-	return t
-}
-
 // schedules reports whether a word is for what runs something at certain times.
 func schedules(t token) bool { return t.part("schedule", partThings) }
 
@@ -570,10 +564,16 @@ func (r *statementReader) ordered(t []token, f *frame, act string) bool {
 	if act == "wait" {
 		return false
 	}
+	if r.asked && slices.ContainsFunc(t, func(w token) bool { return w.part(act, partOrders, partVerbs, partWith, partMakes) }) {
+		return true
+	}
 	for i := range t {
 		verb := t[i].part(act, partOrders, partWith, partMakes) || t[i].part(act, partVerbs) && unspaced(t[i].text)
 		if i > 1 && i+1 < len(t) && t[i+1].kind == bare && t[i-1].in("conjunctions") && t[i-2].among(r.paired) {
 			continue // the start and stop functions
+		}
+		if i > 0 && t[0].in("make") && r.doneTo(t[i:i+1]) != "" {
+			continue // get deployed services
 		}
 		begins := i == 0 || t[0].in("make") || unspaced(t[i].text) || unspaced(t[i-1].text) || t[i-1].in("conjunctions", "starters")
 		if f.used[i] && (verb || i > 0 && t[0].in("make")) && begins {
