@@ -253,8 +253,11 @@ func (r *statementReader) bareObject(t []token, i int, f *frame, place bool) boo
 	ok := false
 	for _, act := range f.acts {
 		switch act {
-		case "install", "process", "deploy":
-			ok = ok || direct || act == "deploy" && w.kind == bare && i > 1 && f.used[i-2] && r.determines(t[i-1])
+		case "install", "process":
+			ok = ok || direct
+		case "deploy":
+			sent := direct && i+1 < len(t) && r.preposition(t[i+1]) && !t[i+1].in("within") // deploy failed in prod is none
+			ok = ok || sent || w.kind == bare && i > 1 && f.used[i-2] && r.determines(t[i-1])
 		case "push", "merge", "pull_request":
 			ok = ok || w.kind == bare && i > 0 && (r.preposition(t[i-1]) || i > 1 && r.determines(t[i-1]) && r.preposition(t[i-2]))
 		}

@@ -203,6 +203,27 @@ func (r *statementReader) takeBack(from int, asked bool) {
 	}
 }
 
+// butNot forbids what a clause takes out of what its sentence orders or permits: push it, but not to main.
+func (r *statementReader) butNot(t []token, said []engine.Statement) {
+	var places []string
+	for i, w := range t {
+		switch {
+		case w.in("targets"), w.kind == name, w.kind == ident, w.kind == bare && i > 0 && r.preposition(t[i-1]):
+			places = append(places, w.text)
+		case !w.in("not", "never", "turns", "towards", "fillers", "polite", "starters"):
+			return
+		}
+	}
+	if len(places) == 0 || !has(t, "not", "never") {
+		return
+	}
+	for _, s := range said {
+		if s.Kind == engine.Orders || s.Kind == engine.Permits {
+			r.add(engine.Forbids, &frame{acts: []string{s.Act}, objects: places}, "", false)
+		}
+	}
+}
+
 // withoutText cuts off an order with which text something is made: commit it with a sensible message, or as "Fix typo",
 // open a PR with what we have.
 func (l *lexicon) withoutText(t []token) []token {
@@ -255,3 +276,6 @@ func (r *statementReader) wished(t, whole []token) string {
 	}
 	return t[0].parts[i].act
 }
+
+// schedules reports whether a word is for what runs something at certain times.
+func schedules(t token) bool { return t.part("schedule", partThings) }

@@ -132,7 +132,10 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 		if i+1 < len(clauses) && has(clauses[i+1].tokens[:1], "let_me") {
 			r.follows = false // wait, let me look
 		}
-		r.clause(c)
+		count := len(r.list)
+		if r.clause(c); len(r.list) == count {
+			r.butNot(c.tokens, r.list[before:])
+		}
 		ordered := slices.ContainsFunc(r.list[before:], func(s engine.Statement) bool { return s.Kind == engine.Orders })
 		r.directs = r.directs || ordered || len(c.tokens) > 0 && (c.tokens[0].in("starters") || c.tokens[0].anyPart(partOrders))
 	}
@@ -541,9 +544,6 @@ func untilWhatever(t []token) []token {
 	}
 	return t
 }
-
-// schedules reports whether a word is for what runs something at certain times.
-func schedules(t token) bool { return t.part("schedule", partThings) }
 
 // told cuts off an order what a message is to say, or what is to be scheduled, and returns that of the latter.
 func told(t []token) (order, rest []token) {
