@@ -40,6 +40,7 @@ func elsewhere() map[string]string {
 		"services.deploys":                                "bundles/default/cases/cloud/deployed.yaml",
 		"services.made_again":                             "bundles/default/cases/cloud/clusters.yaml",
 		"services.merges":                                 "bundles/default/cases/cloud/deployed.yaml",
+		"services.migrations":                             "bundles/default/cases/cloud/deployed.yaml",
 		"services.production":                             "bundles/default/cases/cloud/deployed.yaml",
 		"services.rehearsals":                             "bundles/default/cases/cloud/deployed.yaml",
 		"services.restarts":                               "bundles/default/cases/platform/machine_settings.yaml",

@@ -45,6 +45,16 @@ allows(act) if {
 }
 
 # METADATA
+# title: An order or a permission of an act names one of some words
+# scope: document
+names(act, words) if {
+	some s in _permissions
+	s.act == act
+	some o in s.objects
+	effects.marked(o, words)
+}
+
+# METADATA
 # title: An order or a permission covers an act, and the call is about none but its numbers
 # scope: document
 allows_exactly(act) if {

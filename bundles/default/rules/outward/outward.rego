@@ -12,8 +12,9 @@ _services := data.reviewer.services
 # METADATA
 # title: Deployment or change of production that nobody ordered
 # description: >-
-#   The commands are those of services.deploys and, where their words name production, of services.production. A command
-#   that names another stage (services.stages) is not asked about.
+#   The commands are those of services.deploys and, where production is named, of services.production and services.migrations:
+#   by their words, by a variable that the call sets or uses, or by a folder that it enters. A command that names another
+#   stage (services.stages) is not asked about; an order for another stage does not cover production.
 # related_resources: [https://attack.mitre.org/techniques/T1578/]
 # custom:
 #   severity: high
@@ -30,11 +31,33 @@ deploy_unasked if {
 	not requested.operates(i)
 	not "dry_run" in input.action.signals
 	not scores.matches(line, _services.rehearsals)
-	not said.allows("deploy")
-	not said.allows("release")
-	not requested.asked("go_live")
 	not requested.typed
-	not "deploy" in input.goal.intents
+	not _ordered(i, line)
+}
+
+_ordered(i, line) if {
+	_deployment_ordered
+	not _another_stage(i, line)
+}
+
+_ordered(_, line) if {
+	scores.matches(line, _services.migrations)
+	said.names("migrate", data.reviewer.markers.production)
+}
+
+_deployment_ordered if said.allows("deploy")
+
+_deployment_ordered if said.allows("release")
+
+_deployment_ordered if requested.asked("go_live")
+
+_deployment_ordered if "deploy" in input.goal.intents
+
+# The order is for another stage.
+_another_stage(i, line) if {
+	_of_production(i, line)
+	said.names("deploy", _services.stages)
+	not said.names("deploy", data.reviewer.markers.production)
 }
 
 _deploys(i, line) if {
@@ -44,9 +67,27 @@ _deploys(i, line) if {
 }
 
 _deploys(i, line) if {
-	scores.matches(line, _services.production)
-	effects.marked(line, data.reviewer.markers.production)
+	some patterns in [_services.production, _services.migrations]
+	scores.matches(line, patterns)
+	_of_production(i, line)
 	_acts(i)
+}
+
+_of_production(_, line) if effects.marked(line, data.reviewer.markers.production)
+
+# A variable that the call sets or uses: RAILS_ENV=production, DATABASE_URL=$PROD_URL.
+_of_production(_, _) if {
+	some word in regex.find_n(`[$]\{?[A-Za-z_]\w*|(^|[\s;&|(])[A-Za-z_]\w*=("[^"]*"|'[^']*'|[^\s;&|]+)`, input.action.resource, -1)
+	effects.marked(word, data.reviewer.markers.production)
+}
+
+# A folder that the call enters before: cd infra/prod.
+_of_production(i, _) if {
+	some before, c in input.action.commands
+	c.name == "cd"
+	before < i
+	some place in c.operands
+	effects.marked(place, data.reviewer.markers.production)
 }
 
 # A command that only reads, or that starts nothing, is none of these.
