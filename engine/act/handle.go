@@ -73,8 +73,9 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 
 // notCarriedOut records that a duty failed, and with which answer instead of the recorded one.
 func (r *Reviewer) notCarriedOut(ctx context.Context, h *handling, failure error) error {
+	answer := r.failed(h.rec.Phase, failure)
 	rec := &engine.Record{Kind: engine.KindNote, T: h.rec.T, Agent: h.rec.Agent, Call: h.rec.Call, Phase: h.rec.Phase,
-		Note: &engine.Note{What: engine.NoteDutyFailed}, Answer: r.failed(h.rec.Phase, failure)}
+		Note: &engine.Note{What: engine.NoteDutyFailed, Detail: answer.Failure}, Answer: answer}
 	return r.Log.Update(context.WithoutCancel(ctx), h.policy, h.key, func(t history.Tail) error {
 		rec.ClampTime(t.History.T)
 		return t.Append(rec)

@@ -76,13 +76,15 @@ _deploys(i, line) if {
 _of_production(_, line) if effects.marked(line, data.reviewer.markers.production)
 
 # A variable that the call sets or uses: RAILS_ENV=production, DATABASE_URL=$PROD_URL.
-_of_production(_, _) if {
+_of_production(_, line) if {
+	not effects.marked(line, _services.stages)
 	some word in regex.find_n(`[$]\{?[A-Za-z_]\w*|(^|[\s;&|(])[A-Za-z_]\w*=("[^"]*"|'[^']*'|[^\s;&|]+)`, input.action.resource, -1)
 	effects.marked(word, data.reviewer.markers.production)
 }
 
 # A folder that the call enters before: cd infra/prod.
-_of_production(i, _) if {
+_of_production(i, line) if {
+	not effects.marked(line, _services.stages)
 	some before, c in input.action.commands
 	c.name == "cd"
 	before < i
