@@ -63,29 +63,36 @@ func Changes(b *bundles.Bundle, reads func(path string) bool, reword Reword, ids
 
 // Apply returns the bundle with the change. An error means that the result is not a
 // valid bundle.
-func (m *Change) Apply(b *bundles.Bundle) (*bundles.Bundle, error) {
-	content, err := m.content()
+func (m *Change) Apply(b *bundles.Bundle) (*bundles.Bundle, error) { return Apply(b, m) }
+
+// Apply returns the bundle with several changes of one file, each at another place.
+func Apply(b *bundles.Bundle, changes ...*Change) (*bundles.Bundle, error) {
+	doc := changes[0].doc
+	content, err := doc.with(changes)
 	if err != nil {
 		return nil, err
 	}
-	changed, err := b.WithFile(m.File, content)
-	if err == nil && m.doc.rego != nil {
+	changed, err := b.WithFile(doc.name, content)
+	if err == nil && doc.rego != nil {
 		changed.Modules = b.Modules // only METADATA differs, so that it need not be compiled again
 	}
 	return changed, err
 }
 
-func (m *Change) content() ([]byte, error) {
-	m.doc.mu.Lock()
-	defer m.doc.mu.Unlock()
-	m.do()
-	defer m.undo()
-	if m.doc.rego != nil {
-		return m.doc.reworded(), nil
+// with returns the text of the document with some of its changes.
+func (d *document) with(changes []*Change) ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, m := range changes {
+		m.do()
+		defer m.undo()
+	}
+	if d.rego != nil {
+		return d.reworded(), nil
 	}
 	var out bytes.Buffer
-	for _, d := range m.doc.docs {
-		text, err := yaml.Marshal(d)
+	for _, node := range d.docs {
+		text, err := yaml.Marshal(node)
 		if err != nil {
 			return nil, err
 		}
