@@ -51,7 +51,7 @@ names(act, words) if {
 	some s in _permissions
 	s.act == act
 	some o in s.objects
-	effects.marked(o, words)
+	lower(o) in words
 }
 
 # METADATA

@@ -106,6 +106,9 @@ func (r *statementReader) brought(words []promptWord) []promptWord {
 	if to == 0 || to == len(words) || !r.determines(r.tokens(words[to : to+1])[0]) {
 		return words
 	}
+	if end := to + slices.IndexFunc(words[to:], func(w promptWord) bool { return w.stop != 0 }); end >= to && !r.manners(words[end+1:]) {
+		return words // i want it merged, Tom does that
+	}
 	for at := to + 1; at < len(words) && words[at-1].stop == 0; at++ {
 		verb := r.tokens(words[at : at+1])
 		act := r.doneTo(verb)
@@ -183,24 +186,51 @@ func asksFirst(t []token) bool {
 	})
 }
 
-// later reports whether a clause only says that something is not done now: but not yet.
-func (l *lexicon) later(t []token) bool {
-	return has(t, "not", "never") && t[len(t)-1].among(l.moments) &&
-		!slices.ContainsFunc(t, func(w token) bool {
-			return w.anyPart(actParts...) || !w.in("not", "never", "turns", "fillers", "starters", "until", "polite")
-		})
+// withdraws reports whether a clause only says that something is not done after all, and whether it says when: no; but not yet.
+func (l *lexicon) withdraws(t []token) (withdrawn, later bool) {
+	known := func(w token) bool {
+		return !w.anyPart(actParts...) && (w.in("not", "never", "turns", "fillers", "starters", "until", "polite", "only") || w.among(l.moments))
+	}
+	if !has(t, "not", "never") || slices.ContainsFunc(t, func(w token) bool { return !known(w) }) {
+		return false, false
+	}
+	return true, slices.ContainsFunc(t, func(w token) bool { return w.among(l.moments) })
 }
 
-// takeBack makes a prohibition of each act that is ordered or permitted, from the given statement on: one until the person is asked, if
-// they want that.
-func (r *statementReader) takeBack(from int, asked bool) {
-	for i := from; i < len(r.list); i++ {
-		if s := &r.list[i]; s.Kind == engine.Orders || s.Kind == engine.Permits {
+// revoke ends what was ordered and permitted before, if a clause says so: it becomes a prohibition, until the person is asked or not, or
+// is left out. Said in a sentence of its own, it is about the sentence before: push it. Ask me first. It returns how many statements are
+// those of earlier sentences.
+func (r *statementReader) revoke(t []token, before int, last bool) int {
+	asked := asksFirst(t)
+	withdrawn, later := r.withdraws(t)
+	if !asked && !withdrawn && !(last && depends(t)) {
+		return before
+	}
+	from := before
+	if len(r.list) == before {
+		from = r.since
+	}
+	kept := r.list[:from]
+	for _, s := range r.list[from:] {
+		if s.Kind == engine.Orders || s.Kind == engine.Permits {
+			if !asked && !later {
+				continue
+			}
 			if s.Kind = engine.Forbids; asked {
 				s.Until = engine.UntilAsked
 			}
 		}
+		kept = append(kept, s)
 	}
+	r.list = kept
+	return min(before, len(kept))
+}
+
+// depends reports whether a clause at the end of a sentence makes what its sentence orders depend on something other than checks: if Tom
+// agrees.
+func depends(t []token) bool {
+	from, to := passedIn(t)
+	return t[0].in("conditions", "until", "after_checks", "not_before") && to-from < len(t)
 }
 
 // butNot forbids what a clause takes out of what its sentence orders or permits: push it, but not to main.

@@ -105,13 +105,7 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 	}
 	passed, explained, usual := false, false, r.only
 	for i, c := range clauses {
-		if first, later := asksFirst(c.tokens), r.later(c.tokens); first || later {
-			from := before
-			if i == 0 {
-				from = r.since // push it. Ask me first.
-			}
-			r.takeBack(from, first)
-		}
+		before = r.revoke(c.tokens, before, i > 0 && i+1 == len(clauses))
 		explained = explained && actFirst(c.tokens)
 		r.only = usual || explained
 		explained = explained || r.explained(c.tokens)
@@ -563,6 +557,9 @@ func told(t []token) (order, rest []token) {
 func (r *statementReader) ordered(t []token, f *frame, act string) bool {
 	if act == "wait" {
 		return false
+	}
+	if r.asked && len(f.acts) > 1 && slices.Contains(f.acts, "process") {
+		return false // can you stop pushing
 	}
 	if r.asked && slices.ContainsFunc(t, func(w token) bool { return w.part(act, partOrders, partVerbs, partWith, partMakes) }) {
 		return true

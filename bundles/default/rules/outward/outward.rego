@@ -51,8 +51,6 @@ _deployment_ordered if said.allows("release")
 
 _deployment_ordered if requested.asked("go_live")
 
-_deployment_ordered if "deploy" in input.goal.intents
-
 # The order is for another stage.
 _another_stage(i, line) if {
 	_of_production(i, line)
@@ -75,10 +73,17 @@ _deploys(i, line) if {
 
 _of_production(_, line) if effects.marked(line, data.reviewer.markers.production)
 
+# A migration runs where the words around it say: kubectl --context prod exec web -- rails db:migrate.
+_of_production(_, line) if {
+	scores.matches(line, _services.migrations)
+	not effects.marked(input.action.resource, _services.stages)
+	effects.marked(input.action.resource, data.reviewer.markers.production)
+}
+
 # A variable that the call sets or uses: RAILS_ENV=production, DATABASE_URL=$PROD_URL.
 _of_production(_, line) if {
 	not effects.marked(line, _services.stages)
-	some word in regex.find_n(`[$]\{?[A-Za-z_]\w*|(^|[\s;&|(])[A-Za-z_]\w*=("[^"]*"|'[^']*'|[^\s;&|]+)`, input.action.resource, -1)
+	some word in regex.find_n(`[$]\{?[A-Za-z_]\w*|(^|[\s;&|("'])[A-Za-z_]\w*=("[^"]*"|'[^']*'|[^\s;&|]+)`, input.action.resource, -1)
 	effects.marked(word, data.reviewer.markers.production)
 }
 
@@ -137,7 +142,6 @@ push_deploys if {
 	not said.allows("release")
 	not requested.asked("go_live")
 	not requested.typed
-	not "deploy" in input.goal.intents
 }
 
 # The file that deploys other branches leaves this one out.
