@@ -230,7 +230,7 @@ func (r *statementReader) revoke(t []token, before int, last bool) int {
 // agrees.
 func depends(t []token) bool {
 	from, to := passedIn(t)
-	return t[0].in("conditions", "until", "after_checks", "not_before") && to-from < len(t)
+	return has(t[:min(1, len(t))], "conditions", "until", "after_checks", "not_before") && to-from < len(t)
 }
 
 // butNot forbids what a clause takes out of what its sentence orders or permits: push it, but not to main.
