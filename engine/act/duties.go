@@ -17,8 +17,8 @@ var executors = []struct {
 	locked func(r *Reviewer, t history.Tail, of *engine.Record) error
 	// do carries it out without the lock, and returns the answer that is to be given now; nil: locked is all.
 	do func(r *Reviewer, ctx context.Context, h *handling, d duty, a engine.Answer) (engine.Answer, error)
-	// once leaves it out in the second hook that is told the same event. Without it, that hook carries the duty out again, because the
-	// first may have been killed, or have failed, in which case it would be allowed what the first denied.
+	// once leaves it out in the second hook that is told the same event. A duty that can fail is carried out again: the first hook may
+	// have been killed, or have denied the call because the duty failed.
 	once bool
 }{
 	{kind: review.Stop, locked: (*Reviewer).stop, once: true},

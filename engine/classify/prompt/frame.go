@@ -282,9 +282,9 @@ func (r *statementReader) deploys(t []token) bool {
 		}
 	}
 	return !slices.ContainsFunc(t[1:], func(w token) bool {
-		plain := w.kind != known || r.determines(w) || w.in("polite", "targets", "pronouns") || r.preposition(w) && !w.in("within")
+		placed := w.kind != known || r.determines(w) || w.in("polite", "targets", "pronouns") || r.preposition(w) && !w.in("within")
 		other := w.in("fillers", "conditions", "question_words", "conjunctions") || w.in(negations...)
-		return !plain && (other || w.anyPart(partOrders, partVerbs, partMakes))
+		return !placed && (other || w.anyPart(partOrders, partVerbs, partMakes))
 	})
 }
 

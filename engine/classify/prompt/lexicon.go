@@ -33,7 +33,7 @@ type lexicon struct {
 	wonders   []string // words of such a question that asks something
 
 	brings  []string          // what makes an order of a verb that tells what was done
-	command map[string]string // the verb of an order of an act
+	command map[string]string // the verb of an order of an act: the first of its list
 
 	wishable []string // acts that a noun orders, with a polite word
 

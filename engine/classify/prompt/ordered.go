@@ -281,30 +281,28 @@ func (l *lexicon) withoutReason(t []token) []token {
 	return t[:at]
 }
 
-// targetsIn are the places in a clause, as people name them.
-func targetsIn(t []token) []string {
-	var list []string
-	for _, w := range t {
-		if w.in("targets") || w.kind == name {
-			list = append(list, w.text)
-		}
-	}
-	return list
-}
-
-// wished returns the act whose noun is all that is asked for, with a polite word in the clause: a PR against main please.
-func (r *statementReader) wished(t, whole []token) string {
+// wished reads a clause that consists of what is to be made, and a polite word: a PR against main please. Nil: it is another one.
+func (r *statementReader) wished(t, whole []token) *frame {
 	for len(t) > 0 && (t[0].among(r.indefinite) || t[0].in("polite")) {
 		t = t[1:]
 	}
 	if len(t) == 0 || t[0].entry == nil || !has(whole, "polite") {
-		return ""
+		return nil
 	}
 	i := slices.IndexFunc(t[0].parts, func(p part) bool { return p.name == partNouns && slices.Contains(r.wishable, p.act) })
-	if i < 0 || slices.ContainsFunc(t[1:], func(w token) bool { return !w.in("polite", "towards", "targets", "pronouns") && w.kind != name }) {
-		return ""
+	if i < 0 {
+		return nil
 	}
-	return t[0].parts[i].act
+	f := &frame{acts: []string{t[0].parts[i].act}}
+	for _, w := range t[1:] {
+		switch {
+		case w.in("targets"), w.kind == name:
+			f.object(w.text)
+		case !w.in("polite", "towards", "pronouns"):
+			return nil
+		}
+	}
+	return f
 }
 
 // schedules reports whether a word is for what runs something at certain times.

@@ -500,8 +500,8 @@ func (r *statementReader) orders(c clause) bool {
 	if has(t, "whatever") {
 		until, t = engine.UntilSession, untilWhatever(t)
 	}
-	if act := r.wished(t, c.tokens); act != "" {
-		r.add(engine.Orders, &frame{acts: []string{act}, objects: targetsIn(t)}, until, false)
+	if f := r.wished(t, c.tokens); f != nil {
+		r.add(engine.Orders, f, until, false)
 		return true
 	}
 	f := r.frame(t, "make")

@@ -14,15 +14,15 @@ _services := data.reviewer.services
 # description: >-
 #   The commands are those of services.deploys and, where production is named, of services.production and services.migrations:
 #   by their words, by a variable that the call sets or uses, or by a folder that it enters. A command that names another
-#   stage (services.stages) is not asked about; an order for another stage does not cover production.
+#   stage (services.stages) is not asked about.
 # related_resources: [https://attack.mitre.org/techniques/T1578/]
 # custom:
 #   severity: high
 #   decision: ask
 #   harm: outward
 #   tags: [OWASP-ASI02, SOC2-CC8.1]
-#   message: "This deploys, or changes what runs in production, and the user did not ask for it: {command}"
-#   remediation: show what would change, and let the user order the deployment
+#   message: "This deploys, or changes production, and the user did not ask for it: {command}"
+#   remediation: show what would change, and let the user order it
 #   overridable: [organisation, user, project]
 deploy_unasked if {
 	input.phase == "pre"
@@ -32,30 +32,15 @@ deploy_unasked if {
 	not "dry_run" in input.action.signals
 	not scores.matches(line, _services.rehearsals)
 	not requested.typed
-	not _ordered(i, line)
+	not said.allows("deploy")
+	not said.allows("release")
+	not requested.asked("go_live")
+	not _migration_ordered(line)
 }
 
-_ordered(i, line) if {
-	_deployment_ordered
-	not _another_stage(i, line)
-}
-
-_ordered(_, line) if {
+_migration_ordered(line) if {
 	scores.matches(line, _services.migrations)
 	said.names("migrate", data.reviewer.markers.production)
-}
-
-_deployment_ordered if said.allows("deploy")
-
-_deployment_ordered if said.allows("release")
-
-_deployment_ordered if requested.asked("go_live")
-
-# The order is for another stage.
-_another_stage(i, line) if {
-	_of_production(i, line)
-	said.names("deploy", _services.stages)
-	not said.names("deploy", data.reviewer.markers.production)
 }
 
 _deploys(i, line) if {
