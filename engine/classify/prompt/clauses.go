@@ -54,36 +54,36 @@ func (r *statementReader) lists(words []promptWord, i int) bool {
 // parts splits the tokens between two marks.
 func (r *statementReader) parts(t []token, colon bool) []clause {
 	var list []clause
-	start := 0
+	start, turned := 0, false
+	emit := func(end, next int, reason bool) {
+		list = append(list, clause{tokens: t[start:end], colon: colon, reason: reason, turned: turned})
+		start, turned = next, next > 0 && t[next-1].in("turns")
+	}
 	for i := 0; i < len(t); i++ {
 		switch {
 		case t[i].in("without_after") && i+1 < len(t):
-			list = append(list, clause{tokens: t[start : i+1], colon: colon})
-			start = i + 1
+			emit(i+1, i+1, false)
 		case i == start && t[i].in("turns") && i+1 < len(t):
-			start++
+			start, turned = start+1, true
 		case i == 0:
 		case t[i].in("outside") && !t[i].in("turns") && i+1 < len(t) && t[i+1].in("not", "never"): // do everything but don't push
-			list = append(list, clause{tokens: t[start:i], colon: colon})
-			start = i + 1
+			emit(i, i+1, false)
 		case t[i].in("turns") && !t[i].in("outside") && !t[i].anyPart(partOrders, partVerbs),
 			t[i].in("turns") && i+1 < len(t) && t[i+1].in("not", "never", "leave", "may", "limit"):
-			list = append(list, clause{tokens: t[start:i], colon: colon})
-			start = i + 1
+			emit(i, i+1, false)
 		case t[i].in("sequels") && i+1 < len(t) && t[i+1].anyPart(partOrders, partMakes, partVerbs) && r.orderedWork(t[start:i]):
-			list = append(list, clause{tokens: t[start:i], colon: colon})
-			start = i + 1
+			emit(i, i+1, false)
 		case t[i].in("conjunctions") && !t[i].in("alternatives") && (r.alsoOrders(t[start:i], t[i+1:]) || r.goesOn(t[start:i], t[i+1:])):
-			list = append(list, clause{tokens: t[start:i], colon: colon})
-			start = i + 1
+			emit(i, i+1, false)
+		case t[i].among(r.therefore) && r.followsFrom(t[start:i], t[i+1:]):
+			emit(i, i+1, true)
 		case t[i].in("without"), t[i].in("joiners", "conjunctions") && i+1 < len(t) && t[i+1].in("not", "never") && i > start:
-			list = append(list, clause{tokens: t[start:i], colon: colon})
-			if start = i; !t[i].in("without") {
+			if emit(i, i, false); !t[i].in("without") {
 				start = i + 1
 			}
 		}
 	}
-	list = append(list, clause{tokens: t[start:], colon: colon})
+	emit(len(t), len(t), false)
 	for i := range list {
 		list[i].whole = list[i].tokens
 		r.tail(&list[i])
@@ -125,6 +125,30 @@ func (r *statementReader) alsoOrders(work, next []token) bool {
 		return false
 	}
 	return len(next) == 1 || next[0].in("make") || r.determines(next[1]) || next[1].in("polite", "towards", "conjunctions", "future")
+}
+
+// followsFrom reports whether an order, a permission or a prohibition follows from what was told before a word such as so: CI is green so
+// push it. After other work it tells what that is for: fix the tests so you can merge.
+func (r *statementReader) followsFrom(reason, next []token) bool {
+	explains := func(t token) bool { return t.among(r.explains) }
+	if has(reason, "conditions", "question_words", "only") || r.orderedWork(reason) || slices.ContainsFunc(reason, explains) {
+		return false
+	}
+	if next = afterStarters(next); len(next) > 1 && next[0].in("not", "never") {
+		return !next[0].among(r.modal) && next[1].anyPart(actParts...)
+	}
+	may := len(next) > 1 && next[0].in("may")
+	if may {
+		next = next[1:]
+	}
+	if len(next) == 0 || !next[0].anyPart(partOrders) || r.conditional(next) {
+		return false
+	}
+	end := func(t token) bool { return t.in("polite", "now", "pronouns", "starters") }
+	if may {
+		return len(next) == 1 || !slices.ContainsFunc(next[1:], func(t token) bool { return !end(t) })
+	}
+	return len(next) == 1 || end(next[1]) || r.determines(next[1]) || next[1].in("towards", "conjunctions")
 }
 
 // goesOn reports whether other work follows an order: merge it and fix what breaks.
@@ -227,7 +251,8 @@ func (r *statementReader) join(list []clause) []clause {
 func (r *statementReader) topics(list []clause) []clause {
 	for i := len(list) - 1; i > 0; i-- {
 		c := list[i]
-		if r.topic(list[i-1].tokens) && !hasAct(c.tokens) && (c.until != "" || has(c.tokens, "not", "never", "self")) {
+		says := c.until != "" || has(c.tokens, "not", "never", "self", "deferrals")
+		if says && r.topic(list[i-1].tokens) && !hasAct(c.tokens) && !contrasted(c.tokens) {
 			list[i-1] = clause{tokens: slices.Concat(list[i-1].tokens, c.tokens), until: c.until, joined: true}
 			list = slices.Delete(list, i, i+1)
 		}
@@ -235,9 +260,12 @@ func (r *statementReader) topics(list []clause) []clause {
 	return list
 }
 
+// contrasted reports whether a clause is a negation and one word that is not known, which names something else: merge it, don't rebase.
+func contrasted(t []token) bool { return len(t) == 2 && t[0].in("not") && t[1].kind == bare }
+
 // topic reports whether a clause only names an act, and when it is done.
 func (r *statementReader) topic(t []token) bool {
-	return hasAct(t) && !slices.ContainsFunc(t, func(t token) bool {
+	return hasAct(t) && !has(t[:1], "no") && !slices.ContainsFunc(t, func(t token) bool {
 		return !t.anyPart(partNouns, partVerbs, partOrders) && !t.in("fillers", "future")
 	})
 }

@@ -35,9 +35,17 @@ type lexicon struct {
 	brings  []string          // what makes an order of a verb that tells what was done
 	command map[string]string // the verb of an order of an act: the first of its list
 
+	subjects            []string // words for somebody else, or for a thing
+	attached            []string // pronouns that are written as one word with a verb
+	existing, reserving []string // verbs that tell that there is something; words with which a person says that they do something first
+	modal               []string // negations in what a program or a person must not do
+	codeWords           []string // words for files and code
+	english             []string // negations of a language in which a noun can say more about the next one
+	tellEnds            []string // how verbs end that tell what is, where orders end in another way
+
 	wishable []string // acts that a noun orders, with a polite word
 
-	reasons, indefinite, moments, determiners, paired, explains, purposes, otherWork, outcomes, texts, with []string // of an order after words such as and
+	reasons, therefore, indefinite, moments, determiners, paired, explains, purposes, otherWork, outcomes, texts, with []string // of an order after words such as and
 }
 
 // entry is the lists that contain a word or a phrase.
@@ -76,12 +84,15 @@ func lexiconOf(set *rows.Set, own bool) *lexicon {
 }
 
 // namesOnly are lists with which names are told from words; their words mean nothing in a sentence.
-var namesOnly = []string{"prompt.plain_file_names", "prompt.dotted_words", "prompt.slashed_words", "prompt.generic", "prompt.shells",
+var namesOnly = []string{
+	"prompt.plain_file_names", "prompt.dotted_words", "prompt.slashed_words", "prompt.generic", "prompt.shells",
 	"prompt.code_kinds", "prompt.likens", "prompt.planners", "prompt.machine_places", "prompt.articles", "prompt.receivers",
-	"prompt.own_project", "prompt.media",
-	"prompt.kept", "prompt.before_request", "prompt.asks_you", "prompt.wonders", "prompt.brings", "prompt.reasons", "prompt.indefinite", "prompt.moments", "prompt.wishable",
-	"prompt.determiners", "prompt.paired", "prompt.explains", "prompt.purposes", "prompt.other_work",
-	"prompt.outcomes", "prompt.texts", "prompt.with"}
+	"prompt.own_project", "prompt.media", "prompt.kept", "prompt.before_request", "prompt.asks_you", "prompt.wonders",
+	"prompt.brings", "prompt.reasons", "prompt.therefore", "prompt.subjects", "prompt.english", "prompt.code_words",
+	"prompt.modal", "prompt.existing", "prompt.reserving", "prompt.attached", "prompt.telling", "prompt.indefinite",
+	"prompt.moments", "prompt.wishable", "prompt.determiners", "prompt.paired", "prompt.explains", "prompt.purposes",
+	"prompt.other_work", "prompt.outcomes", "prompt.texts", "prompt.with",
+}
 
 // newLexicon returns the lexicon of the lists of prompts and acts, and of those whose names begin with more.
 func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
@@ -120,9 +131,13 @@ func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
 	l.determiners, l.paired = set.OwnWords("prompt.determiners"), set.OwnWords("prompt.paired")
 	l.explains, l.purposes = set.OwnWords("prompt.explains"), set.OwnWords("prompt.purposes")
 	l.outcomes, l.texts, l.with = set.OwnWords("prompt.outcomes"), set.OwnWords("prompt.texts"), set.OwnWords("prompt.with")
+	l.modal = set.OwnWords("prompt.modal")
+	l.codeWords = set.OwnWords("prompt.code_words")
+	l.english, l.existing, l.reserving = set.OwnWords("prompt.english"), set.OwnWords("prompt.existing"), set.OwnWords("prompt.reserving")
+	l.subjects, l.tellEnds, l.attached = set.OwnWords("prompt.subjects"), set.OwnWords("prompt.telling"), set.OwnWords("prompt.attached")
 	l.wishable = set.OwnWords("prompt.wishable")
 	l.moments = set.OwnWords("prompt.moments")
-	l.reasons, l.indefinite = set.OwnWords("prompt.reasons"), set.OwnWords("prompt.indefinite")
+	l.reasons, l.therefore, l.indefinite = set.OwnWords("prompt.reasons"), set.OwnWords("prompt.therefore"), set.OwnWords("prompt.indefinite")
 	l.brings, l.command = set.OwnWords("prompt.brings"), map[string]string{}
 	for _, act := range l.acts {
 		if orders := set.OwnWords("act." + act + ".orders"); len(orders) > 0 {
@@ -294,7 +309,11 @@ func (l *lexicon) tokens(words []promptWord) []token {
 		}
 		e, n := l.phrase(words[i:])
 		if e == nil {
-			list = append(list, strange(w))
+			if e = l.withoutPronoun(w); e == nil {
+				list = append(list, strange(w))
+			} else {
+				list = append(list, token{entry: e, text: w.text, it: true})
+			}
 			i++
 			continue
 		}
@@ -373,6 +392,24 @@ func (l *lexicon) elided(words []promptWord) []promptWord {
 		list = append(list, w)
 	}
 	return list
+}
+
+// withoutPronoun returns the entry of the verb of an act to which a pronoun is attached, as in lanciarla, bórralo, pousse-le and fazê-lo.
+func (l *lexicon) withoutPronoun(w promptWord) *entry {
+	low := fold(w.low)
+	for _, pronoun := range l.attached {
+		verb, ok := strings.CutSuffix(low, pronoun)
+		if !ok || len(verb) < 4 {
+			continue
+		}
+		for _, form := range []string{verb, unaccented.Replace(verb), verb + "e", unaccented.Replace(verb) + "r"} {
+			t := token{entry: l.entries[form]}
+			if t.anyPart(partOrders, partVerbs, partWith, partMakes) || t.in("make", "leave") {
+				return t.entry
+			}
+		}
+	}
+	return nil
 }
 
 // strange reads a word that is not in the table.

@@ -81,7 +81,50 @@ func TestTyped(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d are held; %d of %d others are read wrongly", held.right, held.all, others.all-others.right, others.all)
-	if held.right < 35 || others.all-others.right > 2 {
+	if held.right < 50 || others.all-others.right > 2 {
 		t.Error("fewer are held than before, or more are read wrongly")
+	}
+}
+
+// coveredBy are acts whose prohibition also holds another one.
+var coveredBy = map[string][]string{
+	"change": {"only_in", "freeze"}, "delete": {"remove_branch", "change"}, "migrate": {"database", "run"}, "release": {"deploy"}, "wait": {"change"},
+}
+
+// TestForbiddenAsTyped measures prohibitions in prompts that others wrote. What is forbidden is never read as ordered.
+func TestForbiddenAsTyped(t *testing.T) {
+	for file, want := range map[string]struct{ held, read int }{"first": {295, 4}, "second": {153, 3}, "third": {170, 9}} {
+		raw, err := os.ReadFile("testdata/forbidden/" + file + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var held, others share
+		for line := range strings.Lines(string(raw)) {
+			text, acts, ok := strings.Cut(strings.TrimSpace(line), " => ")
+			if !ok || text[0] == '#' {
+				continue
+			}
+			kinds := map[engine.StatementKind][]string{}
+			for _, s := range statementsOf(text) {
+				kinds[s.Kind] = append(kinds[s.Kind], s.Act)
+			}
+			if acts == "nothing" {
+				others.count(len(kinds[engine.Forbids]) == 0)
+				continue
+			}
+			for act := range strings.SplitSeq(acts, ", ") {
+				ok := slices.ContainsFunc(kinds[engine.Forbids], func(a string) bool {
+					return a == act || a == "wait" || a == "ask_first" || slices.Contains(coveredBy[act], a)
+				})
+				if held.count(ok); !ok && slices.Contains(kinds[engine.Orders], act) {
+					t.Errorf("%s: %s is read as ordered", text, act)
+				}
+			}
+		}
+		t.Logf("%s: %d of %d are held (%.0f %%); %d of %d others are read as a prohibition",
+			file, held.right, held.all, held.percent(), others.all-others.right, others.all)
+		if held.right < want.held || others.all-others.right > want.read {
+			t.Errorf("%s: fewer are held than before, or more are read wrongly", file)
+		}
 	}
 }

@@ -132,6 +132,14 @@ func (l *lexicon) reaches(before, after []promptWord, colon bool) extent {
 		}
 		return apart
 	}
+	topic, no := slices.IndexFunc(b, isAct), index(b, "not", "never")
+	if topic >= 0 && no > topic && l.deniedTopic(b, topic, no) < 0 {
+		return apart // the migration never ran
+	}
+	tells := func(w token) bool { return w.among(l.existing) || w.kind == bare && endsIn(w, l.tellEnds) }
+	if no >= 0 && slices.ContainsFunc(b[no:], tells) {
+		return apart // no hay rama para el ticket
+	}
 	own := l.subject(b)
 	if !own && !has(b, append([]string{"ask"}, negations...)...) || n == 0 {
 		return apart

@@ -63,7 +63,7 @@ func TestNegatedLists(t *testing.T) {
 		"do not, under any circumstances, push, merge or deploy": "forbids deploy merge push",
 		"do everything but don't push, merge or deploy":          "forbids deploy merge push",
 		"i do the push, merge and deploy":                        "forbids deploy merge push",
-		"let me push, merge and deploy":                          "",
+		"let me push, merge and deploy":                          "forbids push",
 		"not now, commit and push":                               "orders commit push",
 		"No, push it":                                            "orders push",
 		"do not touch:\n- src/a.go\n- data/":                     "forbids change",

@@ -149,7 +149,8 @@ func (l *lexicon) inForm(t []token, ends []string) string {
 // opening returns where one of several phrases opens a sentence, or what follows a comma.
 func (r *statementReader) opening(words []promptWord, phrases []string) (from, to int) {
 	for i := range words {
-		if i == 0 || words[i-1].stop == ',' || i < 5 && r.manners(words[:i]) {
+		joined := i > 0 && token{entry: r.entries[words[i-1].low]}.in("conjunctions")
+		if i == 0 || joined || words[i-1].stop == ',' || i < 5 && r.manners(words[:i]) && !has(r.tokens(words[:i]), negations...) {
 			if n := begins(words[i:], phrases); n > 0 {
 				return i, i + n
 			}
@@ -186,15 +187,21 @@ func asksFirst(t []token) bool {
 	})
 }
 
-// withdraws reports whether a clause only says that something is not done after all, and whether it says when: no; but not yet.
-func (l *lexicon) withdraws(t []token) (withdrawn, later bool) {
-	known := func(w token) bool {
-		return !w.anyPart(actParts...) && (w.in("not", "never", "turns", "fillers", "starters", "until", "polite", "only") || w.among(l.moments))
+// withdraws reports whether a clause only says that something is not done after all, or stops it if it ends the prompt, and whether that
+// is only for now: no; scratch that; but not yet; hold on.
+func (l *lexicon) withdraws(t []token, ends bool) (withdrawn, later bool) {
+	negated := has(t, "not", "never")
+	for i, w := range t {
+		waits := ends && w.in("interjections", "stops") && !has(t[:i], "sequels") // but: deploy, then stop
+		deferred := w.among(l.moments) || w.in("deferrals") || w.in("not_yet") && i+1 == len(t)
+		known := w.in("not", "never", "turns", "fillers", "starters", "until", "polite", "only", "corrections", "interjections")
+		if w.anyPart(actParts...) && !waits || !known && !waits && !deferred && (has(t[i:], "not", "never") || !w.in("withdrawals")) {
+			return false, false
+		}
+		withdrawn = withdrawn || negated || waits || w.in("not_yet", "withdrawals", "deferrals")
+		later = later || waits || deferred
 	}
-	if !has(t, "not", "never") || slices.ContainsFunc(t, func(w token) bool { return !known(w) }) {
-		return false, false
-	}
-	return true, slices.ContainsFunc(t, func(w token) bool { return w.among(l.moments) })
+	return withdrawn, withdrawn && later
 }
 
 // revoke ends what was ordered and permitted before, if a clause says so: it becomes a prohibition, until the person is asked or not, or
@@ -202,7 +209,7 @@ func (l *lexicon) withdraws(t []token) (withdrawn, later bool) {
 // those of earlier sentences.
 func (r *statementReader) revoke(t []token, before int, last bool) int {
 	asked := asksFirst(t)
-	withdrawn, later := r.withdraws(t)
+	withdrawn, later := r.withdraws(t, !r.follows)
 	if !asked && !withdrawn && !(last && depends(t)) {
 		return before
 	}
@@ -307,3 +314,44 @@ func (r *statementReader) wished(t, whole []token) *frame {
 
 // schedules reports whether a word is for what runs something at certain times.
 func schedules(t token) bool { return t.part("schedule", partThings) }
+
+// told cuts off an order what a message is to say, or what is to be scheduled, and returns that of the latter.
+func told(t []token) (order, rest []token) {
+	said := index(t, "saying")
+	switch {
+	case said <= 0:
+		return t, nil
+	case t[0].part("speak", partOrders, partMakes):
+		return t[:said], nil
+	case t[0].part("schedule", partMakes) && slices.ContainsFunc(t[:said], schedules):
+		return t[:said], t[said:]
+	}
+	return t, nil
+}
+
+// ordered reports whether the verb of an act is an order: it stands first, or after another order.
+func (r *statementReader) ordered(t []token, f *frame, act string) bool {
+	if act == "wait" {
+		return false
+	}
+	if r.asked && len(f.acts) > 1 && slices.Contains(f.acts, "process") {
+		return false // can you stop pushing
+	}
+	if r.asked && slices.ContainsFunc(t, func(w token) bool { return w.part(act, partOrders, partVerbs, partWith, partMakes) }) {
+		return true
+	}
+	for i := range t {
+		verb := t[i].part(act, partOrders, partWith, partMakes) || t[i].part(act, partVerbs) && unspaced(t[i].text)
+		if i > 1 && i+1 < len(t) && t[i+1].kind == bare && t[i-1].in("conjunctions") && t[i-2].among(r.paired) {
+			continue // the start and stop functions
+		}
+		if i > 0 && t[0].in("make") && r.doneTo(t[i:i+1]) != "" {
+			continue // get deployed services
+		}
+		begins := i == 0 || t[0].in("make") || unspaced(t[i].text) || unspaced(t[i-1].text) || t[i-1].in("conjunctions", "starters")
+		if f.used[i] && (verb || i > 0 && t[0].in("make")) && begins {
+			return i > 0 || t[0].anyPart(partOrders, partMakes) || unspaced(t[0].text)
+		}
+	}
+	return t[0].part(act, partVerbs) && len(t) == 1 || r.infinitives(t) || r.endsInInfinitive(t, act)
+}

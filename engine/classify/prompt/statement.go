@@ -20,15 +20,16 @@ const (
 // all of its words are known: a word that is not known may change what the clause means.
 type statementReader struct {
 	*lexicon
-	exists func(string) bool // whether a bare word names something in the workspace
-	only   bool              // only prohibitions count
-	theirs bool              // somebody else may have written it
-	alone  bool              // the prompt is one sentence
-	more   bool              // another sentence of the prompt follows
-	open   bool              // a question that follows goes on with this one
-	list   []engine.Statement
-	since  int // where the statements of the sentence before begin in it
-	said   int // bytes of sentences in the list
+	exists   func(string) bool // whether a bare word names something in the workspace
+	only     bool              // only prohibitions count
+	theirs   bool              // somebody else may have written it
+	alone    bool              // the prompt is one sentence
+	more     bool              // another sentence of the prompt follows
+	open     bool              // a question that follows goes on with this one
+	list     []engine.Statement
+	wondered []string // acts that the sentence before only names, with a question mark
+	since    int      // where the statements of the sentence before begin in it
+	said     int      // bytes of sentences in the list
 
 	// of the sentence
 	whole   bool // it is one clause
@@ -38,7 +39,8 @@ type statementReader struct {
 	directs bool // a clause before orders something, or begins with a word such as then
 	forbade bool // a clause before forbids something
 	earlier []token
-	asked   bool // the sentence is an order in the form of a question
+	sofar   []token // of all clauses of the sentence before the clause, and of the sentence before it
+	asked   bool    // the sentence is an order in the form of a question
 
 	names  []string // of the sentences and clauses before, for "it" and "them"
 	nouns  []string // the last thing before that exists here, where no name was written
@@ -54,6 +56,8 @@ type clause struct {
 	label  bool   // a colon follows it
 	joined bool
 	closed bool    // "nothing else" follows it
+	turned bool    // it follows a word such as but
+	reason bool    // what follows from it comes after it
 	half   bool    // "and" and more follows it
 	unsure bool    // what a list before it forbids may go on in it
 	whole  []token // with what says how long it holds
@@ -85,14 +89,25 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 		asks, clauses = false, clauses[:rest]
 	}
 	before := len(r.list)
-	if r.questions(clauses, asks) {
-		if clauses[0].label && len(clauses) > 1 && r.says(clauses[0]) {
-			r.quote(before, raw) // plan only: how does the cache work?
+	wondered := r.wondered
+	if r.wondered = nil; r.questions(clauses, asks) {
+		if t := clauses[0].tokens; len(clauses) == 1 && actFirst(t) && len(t) < 5 && !has(t, append([]string{"may"}, negations...)...) {
+			if act := lastIndex(t, isAct); act >= 0 {
+				r.wondered = r.actsOf(t[act])
+			}
 		}
+		r.withoutActs(words, clauses)
+		if clauses[0].label && len(clauses) > 1 {
+			r.says(clauses[0]) // plan only: how does the cache work?
+		}
+		r.quote(before, raw)
 		for _, c := range clauses {
 			r.note(c.tokens)
 		}
 		return
+	}
+	if len(wondered) > 0 {
+		r.answered(clauses[0].tokens, wondered)
 	}
 	r.polite, r.forbade, r.directs, r.earlier = false, false, false, nil
 	only := r.only
@@ -101,13 +116,18 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 	r.whole = len(clauses) == 1
 	for _, c := range clauses {
 		r.polite = r.polite || has(c.tokens, "polite")
-		r.only = r.only || has(c.tokens, "blocks") && !(len(c.tokens) == 1 && c.tokens[0].in("praise"))
+		r.only = r.only || has(c.tokens, "blocks") && !c.reason && !(len(c.tokens) == 1 && c.tokens[0].in("praise"))
 	}
-	passed, explained, usual := false, false, r.only
+	passed, explained, conditional, usual := false, false, false, r.only
 	for i, c := range clauses {
-		before = r.revoke(c.tokens, before, i > 0 && i+1 == len(clauses))
+		r.last = i+1 == len(clauses)
+		if r.follows = r.more || !r.last; !r.last && has(clauses[i+1].tokens[:1], "let_me") {
+			r.follows = false // wait, let me look
+		}
+		before = r.revoke(c.tokens, before, i > 0 && r.last)
 		explained = explained && actFirst(c.tokens)
-		r.only = usual || explained
+		limited := c.label && !r.last && restrained(clauses[i+1].tokens) // delete files: only when I say so
+		r.only = usual || explained || limited
 		explained = explained || r.explained(c.tokens)
 		if len(c.tokens) > 0 && c.tokens[0].in("conditions") {
 			from, to := passedIn(c.tokens)
@@ -119,12 +139,11 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 			}
 		}
 		if len(c.tokens) > 0 && c.tokens[0].in("conditions") || passed && has(c.tokens, negations...) {
-			break // what follows depends on it
+			conditional = true // what follows depends on it
 		}
-		r.last = i+1 == len(clauses)
-		r.follows = r.more || !r.last
-		if i+1 < len(clauses) && has(clauses[i+1].tokens[:1], "let_me") {
-			r.follows = false // wait, let me look
+		if conditional = conditional && !c.turned; conditional {
+			usual = true // only what it does not limit
+			continue
 		}
 		count := len(r.list)
 		if r.clause(c); len(r.list) == count {
@@ -227,15 +246,18 @@ func (r *statementReader) unknown(f *frame, act string) bool {
 // clause reads one clause, in the order of what its words can mean.
 func (r *statementReader) clause(c clause) {
 	t := c.tokens
-	for len(t) > 0 && t[0].in("polite") {
+	for len(t) > 0 && (t[0].in("polite") || len(t) > 1 && (t[0].among(r.therefore) || t[0].in("just")) && t[1].in("not", "never")) {
 		t = t[1:]
 	}
 	t = r.stopped(t)
 	blocked := slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") })
 	if c.tokens = t; len(t) > 0 && (blocked || !r.meant(c) && !r.divided(c) && !r.half(c)) {
-		r.unclear(c, slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") && !t.in("future") }))
+		if told := slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") && !t.in("future") }); !r.unclear(c, told) && !told {
+			r.near(c)
+		}
 	}
 	r.earlier = c.tokens
+	r.sofar = append(r.sofar[max(0, len(r.sofar)-maxClause):], c.tokens...)
 	r.note(t)
 }
 
@@ -262,7 +284,7 @@ func (r *statementReader) meant(c clause) bool {
 // half reads what a clause forbids, or permits for something that it names, before "and": don't touch a.go and fix b.go.
 func (r *statementReader) half(c clause) bool {
 	at := index(c.tokens, "conjunctions")
-	if at <= 0 {
+	if at <= 0 || c.tokens[0].in("without") && !c.tokens[1].anyPart(partVerbs) {
 		return false
 	}
 	first := clause{tokens: c.tokens[:at], until: c.until, colon: c.colon, half: true}
@@ -401,13 +423,16 @@ func (r *statementReader) forbids(c clause) bool {
 	if first > 0 && has(t[:first], "me") && !self || t[0].in("pronouns") && !t[0].in("not") {
 		return false // somebody does not do it
 	}
-	if t[0].in("without") && (r.forbade || r.tells()) {
+	if t[0].in("without") && (r.forbade && !has(r.earlier[:min(1, len(r.earlier))], "without") || r.tells()) {
 		return false // not without: the clause before says how; it was closed without committing
 	}
 	if t[0].in("before_past") && !t[0].in("never") && r.tells() && len(t) > 1 && t[1].anyPart(partOrders, partVerbs) {
 		return false // the fix is to use an ignore file, not change the comment
 	}
 	f := r.frame(t, "not", "never", "without", "without_after", "self", "asking", "make", "me", "may", "passive", "others", "future")
+	if f != nil && len(t) == 2 && t[1].in("stops") {
+		return false // don't stop until it works
+	}
 	if f == nil || len(f.acts) == 0 || r.reports(t, f) || r.agent(t, first, f) || r.told(t, f) {
 		return false
 	}
@@ -537,47 +562,6 @@ func untilWhatever(t []token) []token {
 		return t[:i]
 	}
 	return t
-}
-
-// told cuts off an order what a message is to say, or what is to be scheduled, and returns that of the latter.
-func told(t []token) (order, rest []token) {
-	said := index(t, "saying")
-	switch {
-	case said <= 0:
-		return t, nil
-	case t[0].part("speak", partOrders, partMakes):
-		return t[:said], nil
-	case t[0].part("schedule", partMakes) && slices.ContainsFunc(t[:said], schedules):
-		return t[:said], t[said:]
-	}
-	return t, nil
-}
-
-// ordered reports whether the verb of an act is an order: it stands first, or after another order.
-func (r *statementReader) ordered(t []token, f *frame, act string) bool {
-	if act == "wait" {
-		return false
-	}
-	if r.asked && len(f.acts) > 1 && slices.Contains(f.acts, "process") {
-		return false // can you stop pushing
-	}
-	if r.asked && slices.ContainsFunc(t, func(w token) bool { return w.part(act, partOrders, partVerbs, partWith, partMakes) }) {
-		return true
-	}
-	for i := range t {
-		verb := t[i].part(act, partOrders, partWith, partMakes) || t[i].part(act, partVerbs) && unspaced(t[i].text)
-		if i > 1 && i+1 < len(t) && t[i+1].kind == bare && t[i-1].in("conjunctions") && t[i-2].among(r.paired) {
-			continue // the start and stop functions
-		}
-		if i > 0 && t[0].in("make") && r.doneTo(t[i:i+1]) != "" {
-			continue // get deployed services
-		}
-		begins := i == 0 || t[0].in("make") || unspaced(t[i].text) || unspaced(t[i-1].text) || t[i-1].in("conjunctions", "starters")
-		if f.used[i] && (verb || i > 0 && t[0].in("make")) && begins {
-			return i > 0 || t[0].anyPart(partOrders, partMakes) || unspaced(t[0].text)
-		}
-	}
-	return t[0].part(act, partVerbs) && len(t) == 1 || r.infinitives(t) || r.endsInInfinitive(t, act)
 }
 
 // agrees reads: go ahead, continue; and yes, the second option, if the prompt says nothing else.

@@ -40,14 +40,25 @@ func (r *statementReader) unclear(c clause, told bool) bool {
 	if at < 0 {
 		return false
 	}
-	f := &frame{acts: r.actsOf(t[at])}
-	vague, named, kind := r.object(t[at+1:])
-	if limits && len(f.acts) == 1 {
+	if acts := r.actsOf(t[at]); limits && len(acts) == 1 {
 		if vague, thing, kind := r.object(t[index(t, "only")+1:]); kind == bare && !vague && !has(t, "question_words") {
-			r.add(engine.Forbids, &frame{acts: []string{onlyPrefix + f.acts[0]}, objects: []string{thing}}, engine.UntilAsked, false)
+			r.add(engine.Forbids, &frame{acts: []string{onlyPrefix + acts[0]}, objects: []string{thing}}, engine.UntilAsked, false)
 			return true
 		}
 	}
+	return r.asksAbout(t, at, whole)
+}
+
+// asksAbout adds that the person is to be asked about the act that a word of a clause means; whole: the word itself is enough.
+func (r *statementReader) asksAbout(t []token, at int, whole bool) bool {
+	f := &frame{acts: r.actsOf(t[at]), refers: slices.ContainsFunc(t, func(w token) bool { return w.it || w.in("pronouns") })}
+	if len(f.acts) == 0 {
+		f.acts = r.actsWith(t, at)
+	}
+	if len(f.acts) == 0 && t[at].part("tag", partThings) {
+		f.acts = []string{"tag"}
+	}
+	vague, named, kind := r.object(t[at+1:])
 	f.acts = slices.DeleteFunc(f.acts, func(act string) bool {
 		switch refers, broad := slices.Contains(r.referring, act), slices.Contains(r.broad, act); {
 		case kind == name:
@@ -55,7 +66,11 @@ func (r *statementReader) unclear(c clause, told bool) bool {
 		case kind == bare && refers:
 			return act != "process" && (r.exists == nil || !r.exists(named))
 		case broad:
-			return true
+			next := t[at+1 : min(len(t), at+4)]
+			about := slices.ContainsFunc(t, func(w token) bool { return w.part(act, partThings) }) ||
+				slices.ContainsFunc(next, func(w token) bool { return w.among(r.codeWords) }) || at > 0 && t[at-1].among(r.codeWords)
+			unknown := slices.ContainsFunc(t, func(w token) bool { return w.kind == bare })
+			return !about && (!whole || unknown || t[at].part(act, partNouns))
 		}
 		return !vague && !whole && slices.Contains(r.everyday, act)
 	})
@@ -193,6 +208,9 @@ func (r *statementReader) after(t []token, told bool) int {
 			}
 			return i
 		case t[0].in("all", "without") && noun && !t[0].in("compound"):
+			if t[0].in("without") && !verb && !endsAt(t, i) {
+				return -1 // zonder internet crasht de app
+			}
 			return i
 		case told && t[i].in("blocks", "make"):
 			return -1 // we should not have deleted it
@@ -295,8 +313,8 @@ func (r *statementReader) told(t []token, f *frame) bool {
 }
 
 // past reports whether a word is a verb that only tells what was done.
-func (r *statementReader) past(t token) bool {
-	return !t.anyPart(partOrders, partNouns) && endsIn(t, r.pastEnds)
+func (l *lexicon) past(t token) bool {
+	return !t.anyPart(partOrders, partNouns) && endsIn(t, l.pastEnds)
 }
 
 // stopsDoing reports whether a word is what somebody is to stop doing: stop worrying.

@@ -185,6 +185,9 @@ func ownObject(t []token, f *frame) bool {
 
 // stopped reads: stop committing everything. It is a negation, and not an order to end something.
 func (r *statementReader) stopped(t []token) []token {
+	if end := len(t) - 1; end > 0 && t[end].in("not_yet") && !has(t, negations...) {
+		return append(slices.Clone(t[:end]), token{text: t[end].text, entry: r.entries["don't"]})
+	}
 	if len(t) < 2 || !t[0].in("stops") || !t[1].anyPart(partVerbs) || t[1].anyPart(partOrders, partNouns) {
 		return t
 	}

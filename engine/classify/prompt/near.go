@@ -1,0 +1,353 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// near reads what a clause seems to forbid although it has words that are not known, by what stands next to the word of an act: a
+// negation, a word that puts it off, or one that reserves it to the person. Such a prohibition only asks. Where somebody else is the
+// subject, or the word of the act belongs to another word, nothing is read.
+func (r *statementReader) near(c clause) bool {
+	t := c.tokens
+	asks := len(t) > 0 && t[0].in("question_words") && !t[0].in("not")
+	if r.theirs || c.colon || len(t) < 2 || asks || t[0].in("conditions") || t[0].in("not", "without") && r.tells() {
+		return false
+	}
+	if r.withReason(c) {
+		return true
+	}
+	if at := max(r.putOff(t), r.reserved(t), r.askedBefore(t), r.banned(t), r.othersDo(t)); at >= 0 {
+		if t[at].part("wait", partVerbs) && len(r.actsOf(t[at])) == 0 && len(r.actsWith(t, at)) == 0 {
+			r.add(engine.Forbids, &frame{acts: []string{"wait"}}, engine.UntilAsked, false)
+			return true
+		}
+		return r.asksAbout(t, at, true)
+	}
+	if c.until != "" && (c.joined || has(t, "not", "never")) && !has(t, "me", "may", "only") {
+		if at := lastIndex(t, isTopic); at >= 0 && !t[at].in("stops") && !r.past(t[at]) && r.ownHead(t, at) {
+			return r.asksAbout(t, at, !t[0].in("not", "never")) // rien ne part en prod avant que j'aie vu la page
+		}
+	}
+	if no := index(t, "not", "never"); t[0].in("absent") || no < 0 && onlyThis(t) || no >= 0 && onlyThis(t[no:]) {
+		return false
+	}
+	read := false
+	for _, at := range r.negated(t) {
+		read = r.asksAbout(t, at, t[at].anyPart(partNouns) && !t[at].anyPart(partOrders)) || read
+	}
+	return read
+}
+
+// withReason reads what is forbidden before a reason: no hagas push que lo reviso yo.
+func (r *statementReader) withReason(c clause) bool {
+	for i := 2; i < len(c.tokens); i++ {
+		if w := c.tokens[i]; w.in("reasoning") || w.among(r.reasons) {
+			short := c
+			short.tokens = c.tokens[:i]
+			return hasAct(short.tokens) && has(short.tokens, negations...) && r.forbids(short)
+		}
+	}
+	return false
+}
+
+// askedBefore returns the act before which the person wants to be asked: vraag het me even voordat je iets deployt; -1: none.
+func (r *statementReader) askedBefore(t []token) int {
+	before := index(t, "before")
+	if before < 0 || !has(t, "ask") || has(t, "not", "never") {
+		return -1
+	}
+	at, near := -1, 5
+	for i, w := range t {
+		if distance := max(i-before, before-i); distance < near && !w.in("ask") && len(r.actsOf(w)) > 0 {
+			at, near = i, distance
+		}
+	}
+	return at
+}
+
+// othersDo returns the act that a clause begins with and that somebody else than the agent does: las migraciones las corre el dba; -1:
+// none.
+func (r *statementReader) othersDo(t []token) int {
+	topic := slices.IndexFunc(t, func(w token) bool { return w.anyPart(partNouns) && isAct(w) })
+	if topic < 0 || topic+3 >= len(t) || has(t, "not", "never", "me", "may", "conditions", "question_words") ||
+		slices.ContainsFunc(t[:topic], func(w token) bool { return !w.in("fillers", "starters", "joiners", "turns") || r.subject3(w) }) {
+		return -1
+	}
+	verb := topic + 1
+	named := t[verb].in("it_before", "pronouns") || t[verb].among(r.attached)
+	if named {
+		verb++
+	}
+	does := t[verb].anyPart(partWith, partMakes, partVerbs, partOrders) || t[verb].in("make")
+	who := t[len(t)-1].kind == bare || t[len(t)-1].kind == name
+	if !does || !who || r.past(t[verb]) || !named && !has(t[verb:], "only") {
+		return -1
+	}
+	return topic
+}
+
+// banned returns the act directly next to a negation that only orders have, in a language without spaces, whatever comes before it:
+// 这个仓库里不要部署; -1: none.
+func (r *statementReader) banned(t []token) int {
+	act := func(i int) bool {
+		return i >= 0 && i < len(t) && (isAct(t[i]) || t[i].part("wait", partVerbs) || len(r.actsWith(t, i)) > 0)
+	}
+	for i, w := range t {
+		switch last := eastAsianVerbLast(w.text); {
+		case !w.in("bans") || !unspaced(w.text):
+		case !last && act(i+1):
+			return i + 1
+		case last && act(i-1):
+			return i - 1
+		case last && i > 1 && t[i-1].in("fillers", "make") && act(i-2):
+			return i - 2
+		}
+	}
+	return -1
+}
+
+// eastAsianVerbLast reports whether a negation is of a language that has it at the end: it is written with Hiragana.
+func eastAsianVerbLast(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) })
+}
+
+// putOff returns the act that a part of a clause begins with and that is to be done later: tag kommt später; -1: none.
+func (r *statementReader) putOff(t []token) int {
+	later := index(t, "deferrals")
+	if later < 0 || has(t, "may", "me", "will") || slices.ContainsFunc(t, conditional) {
+		return -1
+	}
+	end := len(t) - 1
+	if isTopic(t[end]) && t[end].anyPart(partNouns, partThings) && end-later < 4 && strings.Contains(t[later].text, " ") {
+		return end // on verra plus tard pour le commit
+	}
+	return r.topicBefore(t, later)
+}
+
+// reserved returns the act that a clause begins with and that the person does, or that they say they do first: den tag setze ich, let me
+// push; -1: none.
+func (r *statementReader) reserved(t []token) int {
+	if has(t, "may", "conditions", "ask") || has(t[:min(1, len(t))], "question_words") {
+		return -1
+	}
+	if t[0].among(r.reserving) || len(t) > 1 && t[0].in("starters", "fillers") && t[1].among(r.reserving) {
+		for i := 1; i < len(t) && i < 5; i++ {
+			if isAct(t[i]) && !t[i].in("make") {
+				return i
+			}
+			if !t[i].in("fillers", "make", "starters", "let_me") && !t[i].among(r.reserving) && !t[i].anyPart(partWith, partMakes) {
+				return -1
+			}
+		}
+	}
+	self := slices.IndexFunc(t, func(w token) bool { return w.in("self", "owned") && !w.anyPart(actParts...) })
+	if self > 0 && !has(t[:self], "not", "never") {
+		return r.topicBefore(t, self)
+	}
+	me := slices.IndexFunc(t, func(w token) bool { return w.in("me") && !w.in("possessives") })
+	unknown := func(w token) bool {
+		return w.kind == bare && !unspaced(w.text) || w.in("not", "never", "future") && !w.in("fillers") || r.past(w) && w.anyPart(actParts...)
+	}
+	verb := func(w token) bool { return w.anyPart(partWith, partMakes, partVerbs) || w.in("make") }
+	if me <= 0 || me+1 == len(t) || slices.ContainsFunc(t, unknown) || !verb(t[me-1]) && !slices.ContainsFunc(t[me+1:], verb) {
+		return -1
+	}
+	at := r.topicBefore(t, me)
+	if at >= 0 && !t[at].anyPart(partNouns) && !t[at].part("tag", partThings) {
+		return -1
+	}
+	return at
+}
+
+// topicBefore returns the act that begins the part of a clause before a word, after words that add nothing; -1: none. A word that is not
+// known directly after it may be what it says more about: deploy scripts.
+func (r *statementReader) topicBefore(t []token, end int) int {
+	at := lastIndex(t[:end], isTopic)
+	if at < 0 || end-at > 5 || r.past(t[at]) {
+		return -1
+	}
+	for i := at - 1; i >= 0 && !t[i].in("conjunctions", "turns"); i-- {
+		if !t[i].in("fillers", "starters", "polite", "joiners", "make", "all", "me") && !isAct(t[i]) || r.subject3(t[i]) {
+			return -1
+		}
+	}
+	if next := at + 1; next+1 < end && t[at].anyPart(partNouns) && (strangeWord(t[next]) || t[next].anyPart(partThings) && !isTopic(t[next])) {
+		return -1
+	}
+	return at
+}
+
+// negated returns the acts that the negations in a clause are about.
+func (r *statementReader) negated(t []token) []int {
+	if has(t, "me", "may") && !has(t, "self") {
+		return nil
+	}
+	var found []int
+	from := 0
+	for no, w := range t {
+		if no < from || !w.in("not", "never", "without") {
+			continue
+		}
+		if at := r.deniedBy(t, from, no); at >= 0 && !slices.Contains(found, at) {
+			found, from = append(found, at), max(at, no)+1
+		}
+	}
+	return found
+}
+
+// deniedBy returns the act that one negation is about, of the words since another one; -1: none.
+func (r *statementReader) deniedBy(t []token, from, no int) int {
+	topic, strange := -1, 0
+	for i := from; i < no; i++ {
+		w := t[i]
+		switch {
+		case r.subject3(w):
+			return -1
+		case isTopic(w) && !w.in("make", "fillers"):
+			if topic >= 0 {
+				return -1
+			}
+			topic = i
+		case strangeWord(w) && (i == from || !r.determines(t[i-1])) && (i == 0 || w.text == strings.ToLower(w.text)):
+			if strange++; strange > 2 {
+				return -1
+			}
+		case !w.in("fillers", "starters", "polite", "turns", "joiners", "conjunctions", "only", "pronouns", "now", "corrections", "make",
+			"not", "never"):
+			return -1
+		}
+	}
+	if strange > 0 && (topic >= 0 || t[no-1].in("passive") || t[no].among(r.modal)) {
+		return -1 // people should not push
+	}
+	if topic >= 0 {
+		return r.deniedTopic(t, topic, no)
+	}
+	english, unclear := t[no].among(r.english), strange > 0
+	strange = 0
+	for i := no + 1; i < len(t) && i <= no+6; i++ {
+		w := t[i]
+		switch {
+		case !isAct(w) && len(r.actsWith(t, i)) > 0:
+			return i
+		case isTopic(w) && !w.in("make", "not"):
+			passive := no > 0 && t[no-1].in("passive", "make") // es wird nichts gelöscht
+			other := r.past(w) && !passive || english && !r.ownHead(t, i) || ofOther(t, i)
+			named := t[no].in("compound") && !(w.anyPart(partNouns, partOrders) && endsAt(t, i)) ||
+				t[no].in("without") && !w.anyPart(partVerbs) && !endsAt(t, i) // zonder internet crasht de app
+			if other || named || unclear && !w.anyPart(partNouns) && !endsIn(w, r.plain) {
+				return -1
+			}
+			return i
+		case w.among(r.existing), w.in("blocks", "question_words", "turns", "only", "just", "restricts"), conditional(w),
+			strange > 0 && w.in("towards"):
+			return -1
+		case strangeWord(w):
+			if strange++; strange > 1 || r.tellsForm(w) {
+				return -1
+			}
+		case w.anyPart(partWith, partMakes):
+		case !w.in("fillers", "make", "polite", "pronouns", "not", "never", "all", "go", "passive", "towards", "starters"):
+			return -1
+		}
+	}
+	return -1
+}
+
+// endsAt reports whether nothing follows a word that says something of it.
+func endsAt(t []token, at int) bool {
+	return at+1 == len(t) || t[at+1].in("polite", "conjunctions", "now") || t[at+1].in("towards") && !t[at+1].in("passive")
+}
+
+// deniedTopic returns the act that a negation follows, if what follows says nothing else of it: il tag non metterlo ancora. Of "the
+// deploy does not start" nobody knows.
+func (l *lexicon) deniedTopic(t []token, topic, no int) int {
+	if !l.ownHead(t, topic) || t[no].in("of_subject") {
+		return -1
+	}
+	for i := topic + 1; i < len(t); i++ {
+		w := t[i]
+		act := w.anyPart(partOrders, partVerbs, partWith) && !l.past(w) || i < no && w.in("inverted")
+		if !act && !endsIn(w, l.plain) &&
+			!w.in("not", "never", "fillers", "polite", "make", "passive", "pronouns", "now", "self", "starters") {
+			return -1
+		}
+	}
+	return topic
+}
+
+// ownHead reports whether a word of an act is not a part of another thing's name: no deploy button.
+func (l *lexicon) ownHead(t []token, at int) bool {
+	if !t[at].anyPart(partNouns) {
+		return true
+	}
+	return at+1 == len(t) || !strangeWord(t[at+1]) || endsIn(t[at+1], l.plain)
+}
+
+// ofOther reports whether a noun says more about a word that is not known: il messaggio di commit.
+func ofOther(t []token, at int) bool {
+	return t[at].anyPart(partNouns) && at > 1 && t[at-1].in("towards") && strangeWord(t[at-2])
+}
+
+// strangeWord reports whether a word is not known, in a language with spaces between words.
+func strangeWord(t token) bool { return t.kind == bare && !unspaced(t.text) }
+
+// conditional reports whether a word begins a condition, and is not one of those that also add nothing.
+func conditional(t token) bool { return t.in("conditions") && !t.in("fillers") }
+
+// subject3 reports whether a word stands for somebody else, or for a thing.
+func (r *statementReader) subject3(t token) bool { return t.among(r.subjects) }
+
+// tellsForm reports whether a verb that is not known is in a form that tells what is, such as vedo.
+func (r *statementReader) tellsForm(t token) bool { return endsIn(t, r.tellEnds) }
+
+// withoutActs reads, in a question that asks the agent for work, what that is to be done without: can you parse it without installing
+// anything?
+func (r *statementReader) withoutActs(words []promptWord, clauses []clause) {
+	if _, to := r.opening(words, r.asksYou); to == 0 {
+		return
+	}
+	for i, c := range clauses {
+		if !c.tokens[0].in("without") || i > 0 && hasAct(clauses[i-1].tokens) {
+			continue
+		}
+		verb := func(w token) bool { return w.anyPart(partVerbs, partOrders) && !r.past(w) }
+		if at := slices.IndexFunc(c.tokens, verb); at > 0 && at < 5 {
+			r.asksAbout(c.tokens, at, true)
+		}
+	}
+}
+
+// answered reads what is said of an act that the person asked about just before: pushing? Not today.
+func (r *statementReader) answered(t []token, acts []string) {
+	if withdrawn, _ := r.withdraws(t, false); withdrawn {
+		r.add(engine.Forbids, &frame{acts: acts}, engine.UntilAsked, false)
+	}
+}
+
+// isAct reports whether a word means an act by itself, other than to begin.
+func isAct(t token) bool {
+	return t.entry != nil && !t.in(negations...) && slices.ContainsFunc(t.parts, func(p part) bool {
+		return p.act != "wait" && (p.name == partOrders || p.name == partVerbs || p.name == partNouns)
+	})
+}
+
+// isTopic reports whether a word names an act, the name of a version included.
+func isTopic(t token) bool { return isAct(t) || t.part("tag", partThings) }
+
+// actsWith returns the acts that a verb means only with a thing that the clause names, or that a pronoun of the verb stands for: il
+// servizio gira già, non avviarlo.
+func (r *statementReader) actsWith(t []token, at int) []string {
+	var list []string
+	for _, act := range r.acts {
+		thing := func(o token) bool { return o.part(act, partThings, partNouns) }
+		if t[at].part(act, partWith) && (slices.ContainsFunc(t, thing) || t[at].it && slices.ContainsFunc(r.sofar, thing)) {
+			list = append(list, act)
+		}
+	}
+	return r.narrower(list)
+}
