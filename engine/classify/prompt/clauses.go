@@ -69,7 +69,7 @@ func (r *statementReader) parts(t []token, colon bool) []clause {
 		case t[i].in("outside") && !t[i].in("turns") && i+1 < len(t) && t[i+1].in("not", "never"): // do everything but don't push
 			emit(i, i+1, false)
 		case t[i].in("turns") && !t[i].in("outside") && !t[i].anyPart(partOrders, partVerbs),
-			t[i].in("turns") && i+1 < len(t) && t[i+1].in("not", "never", "leave", "may", "limit"):
+			t[i].in("turns") && i+1 < len(t) && t[i+1].in("not", "never", "leave", "may", "limit", "will"):
 			emit(i, i+1, false)
 		case t[i].in("sequels") && i+1 < len(t) && t[i+1].anyPart(partOrders, partMakes, partVerbs) && r.orderedWork(t[start:i]):
 			emit(i, i+1, false)

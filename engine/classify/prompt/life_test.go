@@ -93,7 +93,7 @@ var coveredBy = map[string][]string{
 
 // TestForbiddenAsTyped measures prohibitions in prompts that others wrote. What is forbidden is never read as ordered.
 func TestForbiddenAsTyped(t *testing.T) {
-	for file, want := range map[string]struct{ held, read int }{"first": {295, 4}, "second": {153, 3}, "third": {170, 9}} {
+	for file, want := range map[string]struct{ held, read int }{"first": {295, 4}, "second": {157, 3}, "third": {199, 8}} {
 		raw, err := os.ReadFile("testdata/forbidden/" + file + ".txt")
 		if err != nil {
 			t.Fatal(err)

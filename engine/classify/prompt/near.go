@@ -20,14 +20,18 @@ func (r *statementReader) near(c clause) bool {
 	if r.withReason(c) {
 		return true
 	}
-	if at := max(r.putOff(t), r.reserved(t), r.askedBefore(t), r.banned(t), r.othersDo(t)); at >= 0 {
+	if at := max(r.askedBefore(t), r.onlyWhen(t)); at >= 0 {
+		r.add(engine.Forbids, &frame{acts: r.actsOf(t[at])}, engine.UntilAsked, false)
+		return true
+	}
+	if at := max(r.putOff(t), r.reserved(t), r.dropped(t), r.banned(t), r.othersDo(t)); at >= 0 {
 		if t[at].part("wait", partVerbs) && len(r.actsOf(t[at])) == 0 && len(r.actsWith(t, at)) == 0 {
 			r.add(engine.Forbids, &frame{acts: []string{"wait"}}, engine.UntilAsked, false)
 			return true
 		}
 		return r.asksAbout(t, at, true)
 	}
-	if c.until != "" && (c.joined || has(t, "not", "never")) && !has(t, "me", "may", "only") {
+	if c.until != "" && (c.joined || has(t, "not", "never")) && !has(t, "may", "only") && !r.somebody(t) {
 		if at := lastIndex(t, isTopic); at >= 0 && !t[at].in("stops") && !r.past(t[at]) && r.ownHead(t, at) {
 			return r.asksAbout(t, at, !t[0].in("not", "never")) // rien ne part en prod avant que j'aie vu la page
 		}
@@ -37,7 +41,8 @@ func (r *statementReader) near(c clause) bool {
 	}
 	read := false
 	for _, at := range r.negated(t) {
-		read = r.asksAbout(t, at, t[at].anyPart(partNouns) && !t[at].anyPart(partOrders)) || read
+		noun := t[at].anyPart(partNouns) && (!t[at].anyPart(partOrders) || at > 0 && t[at-1].in("make"))
+		read = r.asksAbout(t, at, noun) || read
 	}
 	return read
 }
@@ -48,7 +53,8 @@ func (r *statementReader) withReason(c clause) bool {
 		if w := c.tokens[i]; w.in("reasoning") || w.among(r.reasons) {
 			short := c
 			short.tokens = c.tokens[:i]
-			return hasAct(short.tokens) && has(short.tokens, negations...) && r.forbids(short)
+			tells := slices.ContainsFunc(short.tokens, func(w token) bool { return w.among(r.existing) })
+			return !tells && hasAct(short.tokens) && has(short.tokens, negations...) && r.forbids(short)
 		}
 	}
 	return false
@@ -57,7 +63,7 @@ func (r *statementReader) withReason(c clause) bool {
 // askedBefore returns the act before which the person wants to be asked: vraag het me even voordat je iets deployt; -1: none.
 func (r *statementReader) askedBefore(t []token) int {
 	before := index(t, "before")
-	if before < 0 || !has(t, "ask") || has(t, "not", "never") {
+	if before < 0 || !has(t, "ask") && !t[0].in("interjections") && !t[0].in("wants") || has(t, "not", "never") {
 		return -1
 	}
 	at, near := -1, 5
@@ -67,6 +73,45 @@ func (r *statementReader) askedBefore(t []token) int {
 		}
 	}
 	return at
+}
+
+// onlyWhen returns the act that is only done when something has happened: only deploy once i say so; -1: none.
+func (r *statementReader) onlyWhen(t []token) int {
+	only := index(t, "only")
+	if from, to := passedIn(t); only < 0 || to > from || has(t, "not", "never", "may") || slices.ContainsFunc(t[:only], r.subject3) {
+		return -1
+	}
+	when := slices.IndexFunc(t[only:], func(w token) bool { return conditional(w) || w.in("after_checks", "asking") }) + only
+	for i := only + 1; i < when && i < only+4; i++ {
+		if isAct(t[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// dropped returns the act that is left for another time, or for good: laisse tomber le commit, deja el deploy para el lunes; -1: none.
+func (r *statementReader) dropped(t []token) int {
+	if !t[0].in("withdrawals", "leave") || has(t, "not", "never", "alone") {
+		return -1
+	}
+	for i := 1; i < len(t) && i < 4; i++ {
+		switch {
+		case isTopic(t[i]) && t[i].anyPart(partNouns, partThings) && r.ownHead(t, i) && !t[i].part("speak", partNouns):
+			if slices.ContainsFunc(t[i+1:], func(w token) bool { return isAct(w) || w.anyPart(partWith, partMakes) || endsIn(w, r.plain) }) {
+				return -1 // lass die migration laufen
+			}
+			return i
+		case !t[i].in("fillers", "joiners", "it_before") || t[i].among(r.indefinite):
+			return -1
+		}
+	}
+	return -1
+}
+
+// somebody reports whether a part of a clause has another subject than those who work on the project: we're not publishing yet is an order.
+func (r *statementReader) somebody(t []token) bool {
+	return slices.ContainsFunc(t, func(w token) bool { return w.in("me") && !w.among(r.us) })
 }
 
 // othersDo returns the act that a clause begins with and that somebody else than the agent does: las migraciones las corre el dba; -1:
@@ -122,6 +167,9 @@ func (r *statementReader) putOff(t []token) int {
 		return -1
 	}
 	end := len(t) - 1
+	if later < end && isAct(t[later+1]) {
+		return -1 // haz commit y después push
+	}
 	if isTopic(t[end]) && t[end].anyPart(partNouns, partThings) && end-later < 4 && strings.Contains(t[later].text, " ") {
 		return end // on verra plus tard pour le commit
 	}
@@ -183,7 +231,7 @@ func (r *statementReader) topicBefore(t []token, end int) int {
 
 // negated returns the acts that the negations in a clause are about.
 func (r *statementReader) negated(t []token) []int {
-	if has(t, "me", "may") && !has(t, "self") {
+	if (has(t, "may") || r.somebody(t)) && !has(t, "self") {
 		return nil
 	}
 	var found []int
@@ -192,8 +240,12 @@ func (r *statementReader) negated(t []token) []int {
 		if no < from || !w.in("not", "never", "without") {
 			continue
 		}
-		if at := r.deniedBy(t, from, no); at >= 0 && !slices.Contains(found, at) {
+		at := r.deniedBy(t, from, no)
+		if at >= 0 && !slices.Contains(found, at) {
 			found, from = append(found, at), max(at, no)+1
+		}
+		if at < 0 && slices.ContainsFunc(t[from:no], strangeWord) {
+			break // l'utente non deve ricevere mail e non deve cancellare i dati
 		}
 	}
 	return found
@@ -217,9 +269,12 @@ func (r *statementReader) deniedBy(t []token, from, no int) int {
 				return -1
 			}
 		case !w.in("fillers", "starters", "polite", "turns", "joiners", "conjunctions", "only", "pronouns", "now", "corrections", "make",
-			"not", "never"):
+			"not", "never", "me", "inverted"):
 			return -1
 		}
+	}
+	if t[no].among(r.modal) && has(t, "me") {
+		return -1 // we can't deploy
 	}
 	if strange > 0 && (topic >= 0 || t[no-1].in("passive") || t[no].among(r.modal)) {
 		return -1 // people should not push
@@ -237,7 +292,7 @@ func (r *statementReader) deniedBy(t []token, from, no int) int {
 		case isTopic(w) && !w.in("make", "not"):
 			passive := no > 0 && t[no-1].in("passive", "make") // es wird nichts gelöscht
 			other := r.past(w) && !passive || english && !r.ownHead(t, i) || ofOther(t, i)
-			named := t[no].in("compound") && !(w.anyPart(partNouns, partOrders) && endsAt(t, i)) ||
+			named := t[no].in("compound") && w.anyPart(partNouns, partOrders) && !endsAt(t, i) ||
 				t[no].in("without") && !w.anyPart(partVerbs) && !endsAt(t, i) // zonder internet crasht de app
 			if other || named || unclear && !w.anyPart(partNouns) && !endsIn(w, r.plain) {
 				return -1
@@ -271,7 +326,7 @@ func (l *lexicon) deniedTopic(t []token, topic, no int) int {
 	}
 	for i := topic + 1; i < len(t); i++ {
 		w := t[i]
-		act := w.anyPart(partOrders, partVerbs, partWith) && !l.past(w) || i < no && w.in("inverted")
+		act := w.anyPart(partOrders, partVerbs, partWith) && !l.past(w) || i < no && no+1 == len(t) && w.in("inverted")
 		if !act && !endsIn(w, l.plain) &&
 			!w.in("not", "never", "fillers", "polite", "make", "passive", "pronouns", "now", "self", "starters") {
 			return -1

@@ -137,7 +137,7 @@ func (l *lexicon) reaches(before, after []promptWord, colon bool) extent {
 		return apart // the migration never ran
 	}
 	tells := func(w token) bool { return w.among(l.existing) || w.kind == bare && endsIn(w, l.tellEnds) }
-	if no >= 0 && slices.ContainsFunc(b[no:], tells) {
+	if no >= 0 && slices.ContainsFunc(b, tells) {
 		return apart // no hay rama para el ticket
 	}
 	own := l.subject(b)

@@ -59,6 +59,9 @@ func (r *statementReader) asksAbout(t []token, at int, whole bool) bool {
 		f.acts = []string{"tag"}
 	}
 	vague, named, kind := r.object(t[at+1:])
+	if target := index(t[at+1:], "targets"); target >= 0 && kind == bare {
+		named, kind = t[at+1+target].text, name // never push straight to main
+	}
 	f.acts = slices.DeleteFunc(f.acts, func(act string) bool {
 		switch refers, broad := slices.Contains(r.referring, act), slices.Contains(r.broad, act); {
 		case kind == name:
@@ -68,6 +71,7 @@ func (r *statementReader) asksAbout(t []token, at int, whole bool) bool {
 		case broad:
 			next := t[at+1 : min(len(t), at+4)]
 			about := slices.ContainsFunc(t, func(w token) bool { return w.part(act, partThings) }) ||
+				slices.ContainsFunc(t[max(0, at-1):min(len(t), at+2)], func(w token) bool { return w.in("all") && !w.in("no") }) ||
 				slices.ContainsFunc(next, func(w token) bool { return w.among(r.codeWords) }) || at > 0 && t[at-1].among(r.codeWords)
 			unknown := slices.ContainsFunc(t, func(w token) bool { return w.kind == bare })
 			return !about && (!whole || unknown || t[at].part(act, partNouns))
