@@ -43,6 +43,7 @@ func (c *caching) used(t *testing.T) {
 
 // The cache does not change the results of the built-in policy's cases.
 func TestCacheOfCases(t *testing.T) {
+	t.Parallel()
 	runner, list := shippedCases(t)
 	every := sweep.Every()
 	var cache caching

@@ -98,6 +98,7 @@ func (w *sharers) enough(decisions int) {
 // Policies that share decide every case as they do alone. Every sixtieth is tried; all with
 // REVIEWER_EVERY=1.
 func TestSharingCases(t *testing.T) {
+	t.Parallel()
 	runner, list := shippedCases(t)
 	w := newSharers(t)
 	for i, c := range list {

@@ -38,6 +38,7 @@ type lexicon struct {
 	subjects            []string // words for somebody else, or for a thing
 	attached            []string // pronouns that are written as one word with a verb
 	existing, reserving []string // verbs that tell that there is something; words with which a person says that they do something first
+	reminders           []string // words with which a person reminds the agent of what it is to do
 	us                  []string // words for those who work on the project
 	modal               []string // negations in what a program or a person must not do
 	codeWords           []string // words for files and code
@@ -89,7 +90,7 @@ var namesOnly = []string{
 	"prompt.plain_file_names", "prompt.dotted_words", "prompt.slashed_words", "prompt.generic", "prompt.shells",
 	"prompt.code_kinds", "prompt.likens", "prompt.planners", "prompt.machine_places", "prompt.articles", "prompt.receivers",
 	"prompt.own_project", "prompt.media", "prompt.kept", "prompt.before_request", "prompt.asks_you", "prompt.wonders",
-	"prompt.brings", "prompt.reasons", "prompt.therefore", "prompt.subjects", "prompt.english", "prompt.code_words", "prompt.us",
+	"prompt.brings", "prompt.reasons", "prompt.therefore", "prompt.subjects", "prompt.english", "prompt.code_words", "prompt.us", "prompt.reminders",
 	"prompt.modal", "prompt.existing", "prompt.reserving", "prompt.attached", "prompt.telling", "prompt.indefinite",
 	"prompt.moments", "prompt.wishable", "prompt.determiners", "prompt.paired", "prompt.explains", "prompt.purposes",
 	"prompt.other_work", "prompt.outcomes", "prompt.texts", "prompt.with",
@@ -133,7 +134,7 @@ func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
 	l.explains, l.purposes = set.OwnWords("prompt.explains"), set.OwnWords("prompt.purposes")
 	l.outcomes, l.texts, l.with = set.OwnWords("prompt.outcomes"), set.OwnWords("prompt.texts"), set.OwnWords("prompt.with")
 	l.modal = set.OwnWords("prompt.modal")
-	l.us = set.OwnWords("prompt.us")
+	l.us, l.reminders = set.OwnWords("prompt.us"), set.OwnWords("prompt.reminders")
 	l.codeWords = set.OwnWords("prompt.code_words")
 	l.english, l.existing, l.reserving = set.OwnWords("prompt.english"), set.OwnWords("prompt.existing"), set.OwnWords("prompt.reserving")
 	l.subjects, l.tellEnds, l.attached = set.OwnWords("prompt.subjects"), set.OwnWords("prompt.telling"), set.OwnWords("prompt.attached")

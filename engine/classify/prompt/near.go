@@ -66,11 +66,17 @@ func (r *statementReader) askedBefore(t []token) int {
 	if before < 0 || !has(t, "ask") && !t[0].in("interjections") && !t[0].in("wants") || has(t, "not", "never") {
 		return -1
 	}
+	if ask := index(t, "ask"); !has(t, "me") && slices.ContainsFunc(t[:before], strangeWord) && (ask >= 0 || !t[0].in("wants")) {
+		return -1 // ask the user before deleting the row
+	}
 	at, near := -1, 5
 	for i, w := range t {
 		if distance := max(i-before, before-i); distance < near && !w.in("ask") && len(r.actsOf(w)) > 0 {
 			at, near = i, distance
 		}
+	}
+	if at >= 0 && slices.ContainsFunc(t[:at], r.subject3) {
+		return -1 // it must ask before it pushes
 	}
 	return at
 }
@@ -167,8 +173,11 @@ func (r *statementReader) putOff(t []token) int {
 		return -1
 	}
 	end := len(t) - 1
-	if later < end && isAct(t[later+1]) {
-		return -1 // haz commit y después push
+	if later < end && !t[later+1].in("polite", "conditions", "after_checks", "turns") {
+		day := later+1 == end && strings.Contains(t[later].text, " ") // fica pra segunda
+		if !day || isAct(t[end]) {
+			return -1 // delete later duplicates, haz commit y después push
+		}
 	}
 	if isTopic(t[end]) && t[end].anyPart(partNouns, partThings) && end-later < 4 && strings.Contains(t[later].text, " ") {
 		return end // on verra plus tard pour le commit
@@ -185,6 +194,12 @@ func (r *statementReader) reserved(t []token) int {
 	if t[0].among(r.reserving) || len(t) > 1 && t[0].in("starters", "fillers") && t[1].among(r.reserving) {
 		for i := 1; i < len(t) && i < 5; i++ {
 			if isAct(t[i]) && !t[i].in("make") {
+				plain := func(w token) bool {
+					return isAct(w) || w.in("fillers", "pronouns", "polite", "starters", "conjunctions", "now", "deferrals", "future", "targets")
+				}
+				if slices.ContainsFunc(t[i+1:], func(w token) bool { return !plain(w) }) {
+					return -1 // let me delete rows in the table
+				}
 				return i
 			}
 			if !t[i].in("fillers", "make", "starters", "let_me") && !t[i].among(r.reserving) && !t[i].anyPart(partWith, partMakes) {
@@ -215,8 +230,8 @@ func (r *statementReader) reserved(t []token) int {
 // known directly after it may be what it says more about: deploy scripts.
 func (r *statementReader) topicBefore(t []token, end int) int {
 	at := lastIndex(t[:end], isTopic)
-	if at < 0 || end-at > 5 || r.past(t[at]) {
-		return -1
+	if at < 0 || end-at > 5 || r.past(t[at]) || has(t[at:end], "question_words") {
+		return -1 // remove what is not needed
 	}
 	for i := at - 1; i >= 0 && !t[i].in("conjunctions", "turns"); i-- {
 		if !t[i].in("fillers", "starters", "polite", "joiners", "make", "all", "me") && !isAct(t[i]) || r.subject3(t[i]) {
@@ -231,7 +246,7 @@ func (r *statementReader) topicBefore(t []token, end int) int {
 
 // negated returns the acts that the negations in a clause are about.
 func (r *statementReader) negated(t []token) []int {
-	if (has(t, "may") || r.somebody(t)) && !has(t, "self") {
+	if has(t, "me", "may") && !has(t, "self") {
 		return nil
 	}
 	var found []int
@@ -290,6 +305,9 @@ func (r *statementReader) deniedBy(t []token, from, no int) int {
 		case !isAct(w) && len(r.actsWith(t, i)) > 0:
 			return i
 		case isTopic(w) && !w.in("make", "not"):
+			if english && t[no].in("never") && !w.anyPart(partOrders, partVerbs) {
+				return -1 // never deploys on the first try
+			}
 			passive := no > 0 && t[no-1].in("passive", "make") // es wird nichts gelöscht
 			other := r.past(w) && !passive || english && !r.ownHead(t, i) || ofOther(t, i)
 			named := t[no].in("compound") && w.anyPart(partNouns, partOrders) && !endsAt(t, i) ||
@@ -378,8 +396,8 @@ func (r *statementReader) withoutActs(words []promptWord, clauses []clause) {
 }
 
 // answered reads what is said of an act that the person asked about just before: pushing? Not today.
-func (r *statementReader) answered(t []token, acts []string) {
-	if withdrawn, _ := r.withdraws(t, false); withdrawn {
+func (r *statementReader) answered(clauses []clause, acts []string) {
+	if withdrawn, later := r.withdraws(clauses[0].tokens, false); withdrawn && (later || len(clauses) == 1) {
 		r.add(engine.Forbids, &frame{acts: acts}, engine.UntilAsked, false)
 	}
 }

@@ -71,6 +71,13 @@ func (l *lexicon) endsInInfinitive(t []token, act string) bool {
 func (r *statementReader) asksAgent(words []promptWord) (_ []promptWord, negated bool) {
 	r.asked = false
 	from, to := r.opening(words, r.asksYou)
+	if n := len(words) - 1; to == 0 && words[n].stop != '?' {
+		from, to = r.opening(words, r.reminders)
+		of := to > 0 && (from == 0 || words[from-1].stop == 0)
+		if !of || slices.ContainsFunc(words[to:n], func(w promptWord) bool { return w.stop != 0 }) {
+			to = 0 // don't forget to push, says the banner
+		}
+	}
 	if to == 0 || to == len(words) || r.open {
 		return words, false
 	}
@@ -194,7 +201,8 @@ func (l *lexicon) withdraws(t []token, ends bool) (withdrawn, later bool) {
 	for i, w := range t {
 		waits := ends && w.in("interjections", "stops") && !has(t[:i], "sequels") // but: deploy, then stop
 		deferred := w.among(l.moments) || w.in("deferrals") || w.in("not_yet") && i+1 == len(t)
-		known := w.in("not", "never", "turns", "fillers", "starters", "until", "polite", "only", "corrections", "interjections")
+		known := w.in("not", "never", "turns", "fillers", "starters", "until", "polite", "only", "corrections", "interjections") ||
+			i > 0 && w.in("alone") && t[i-1].in("withdrawals")
 		if w.anyPart(actParts...) && !waits || !known && !waits && !deferred && (has(t[i:], "not", "never") || !w.in("withdrawals")) {
 			return false, false
 		}
@@ -207,10 +215,10 @@ func (l *lexicon) withdraws(t []token, ends bool) (withdrawn, later bool) {
 // revoke ends what was ordered and permitted before, if a clause says so: it becomes a prohibition, until the person is asked or not, or
 // is left out. Said in a sentence of its own, it is about the sentence before: push it. Ask me first. It returns how many statements are
 // those of earlier sentences.
-func (r *statementReader) revoke(t []token, before int, last bool) int {
+func (r *statementReader) revoke(t []token, before int, last, notYet bool) int {
 	asked := asksFirst(t)
 	withdrawn, later := r.withdraws(t, !r.follows)
-	if !asked && !withdrawn && !(last && depends(t)) {
+	if later = later || withdrawn && notYet; !asked && !withdrawn && !(last && depends(t)) && !(len(r.list) == before && takesOver(t)) {
 		return before
 	}
 	from := before
@@ -231,6 +239,18 @@ func (r *statementReader) revoke(t []token, before int, last bool) int {
 	}
 	r.list = kept
 	return min(before, len(kept))
+}
+
+// takesOver reports whether a sentence only says that the person does what the sentence before orders, or when it may be done: I'll do it
+// myself; but only after I've reviewed.
+func takesOver(t []token) bool {
+	does := func(w token) bool {
+		return w.in("self", "fillers", "pronouns", "starters", "corrections", "turns", "make", "me", "will", "polite", "it_before", "not", "go")
+	}
+	if has(t, "self") && !slices.ContainsFunc(t, func(w token) bool { return !does(w) || isAct(w) }) {
+		return true
+	}
+	return has(t[:min(1, len(t))], "only", "conditions", "until", "after_checks", "not_before") && has(t, "me") && !hasAct(t)
 }
 
 // depends reports whether a clause at the end of a sentence makes what its sentence orders depend on something other than checks: if Tom

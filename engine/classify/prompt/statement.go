@@ -107,7 +107,7 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 		return
 	}
 	if len(wondered) > 0 {
-		r.answered(clauses[0].tokens, wondered)
+		r.answered(clauses, wondered)
 	}
 	r.polite, r.forbade, r.directs, r.earlier = false, false, false, nil
 	only := r.only
@@ -118,13 +118,14 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 		r.polite = r.polite || has(c.tokens, "polite")
 		r.only = r.only || has(c.tokens, "blocks") && !c.reason && !(len(c.tokens) == 1 && c.tokens[0].in("praise"))
 	}
+	later := slices.ContainsFunc(clauses, func(c clause) bool { _, later := r.withdraws(c.tokens, false); return later })
 	passed, explained, conditional, usual := false, false, false, r.only
 	for i, c := range clauses {
 		r.last = i+1 == len(clauses)
 		if r.follows = r.more || !r.last; !r.last && has(clauses[i+1].tokens[:1], "let_me") {
 			r.follows = false // wait, let me look
 		}
-		before = r.revoke(c.tokens, before, i > 0 && r.last)
+		before = r.revoke(c.tokens, before, i > 0 && r.last, later)
 		explained = explained && actFirst(c.tokens)
 		limited := c.label && !r.last && restrained(clauses[i+1].tokens) // delete files: only when I say so
 		r.only = usual || explained || limited
@@ -506,7 +507,9 @@ func (r *statementReader) orders(c clause) bool {
 	if slices.ContainsFunc(t, schedules) { // when it runs, not when the person wants it made
 		t = slices.DeleteFunc(slices.Clone(t), func(t token) bool { return t.in("future") && strings.ContainsAny(t.text, "0123456789") })
 	}
-	t = r.withoutReason(t)
+	if t = r.withoutReason(t); has(t, "announces") {
+		return false // これから削除するので
+	}
 	speaks := func(t token) bool { return t.in("me") && !t.in("possessives") } // I, and not my
 	if len(t) == 0 || c.until != "" || c.colon || c.unsure || eitherAct(t) || slices.ContainsFunc(t, speaks) ||
 		has(t, "not", "never", "without", "self", "only", "outside", "ask", "may", "alone", "before", "future") {
