@@ -69,12 +69,14 @@ func (r *statementReader) parts(t []token, colon bool) []clause {
 		case t[i].in("outside") && !t[i].in("turns") && i+1 < len(t) && t[i+1].in("not", "never"): // do everything but don't push
 			emit(i, i+1, false)
 		case t[i].in("turns") && !t[i].in("outside") && !t[i].anyPart(partOrders, partVerbs),
-			t[i].in("turns") && i+1 < len(t) && t[i+1].in("not", "never", "leave", "may", "limit", "will"):
+			t[i].in("turns") && i+1 < len(t) && t[i+1].in("not", "never", "leave", "may", "limit", "will", "ask"):
 			emit(i, i+1, false)
 		case t[i].in("sequels") && i+1 < len(t) && t[i+1].anyPart(partOrders, partMakes, partVerbs) && r.orderedWork(t[start:i]):
 			emit(i, i+1, false)
 		case t[i].in("conjunctions") && !t[i].in("alternatives") && (r.alsoOrders(t[start:i], t[i+1:]) || r.goesOn(t[start:i], t[i+1:])):
 			emit(i, i+1, false)
+		case t[i].in("conjunctions", "turns") && i+1 < len(t) && t[i+1].in("ask") && has(t[i+1:], "before", "asking") && !r.asksOthers(t[i+1:]):
+			emit(i, i+1, false) // fix it and ask me before you push
 		case t[i].among(r.therefore) && r.followsFrom(t[start:i], t[i+1:]):
 			emit(i, i+1, true)
 		case t[i].in("without"), t[i].in("joiners", "conjunctions") && i+1 < len(t) && t[i+1].in("not", "never") && i > start:

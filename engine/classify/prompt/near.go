@@ -41,7 +41,7 @@ func (r *statementReader) near(c clause) bool {
 	}
 	read := false
 	for _, at := range r.negated(t) {
-		noun := t[at].anyPart(partNouns) && (!t[at].anyPart(partOrders) || at > 0 && t[at-1].in("make"))
+		noun := t[at].anyPart(partNouns) && (!t[at].anyPart(partOrders) || has(t[max(0, at-2):at], "make"))
 		read = r.asksAbout(t, at, noun) || read
 	}
 	return read
@@ -64,6 +64,9 @@ func (r *statementReader) withReason(c clause) bool {
 func (r *statementReader) askedBefore(t []token) int {
 	before := index(t, "before")
 	if before < 0 || !has(t, "ask") && !t[0].in("interjections") && !t[0].in("wants") || has(t, "not", "never") {
+		return -1
+	}
+	if r.asksOthers(t) {
 		return -1
 	}
 	if ask := index(t, "ask"); !has(t, "me") && slices.ContainsFunc(t[:before], strangeWord) && (ask >= 0 || !t[0].in("wants")) {
@@ -310,7 +313,7 @@ func (r *statementReader) deniedBy(t []token, from, no int) int {
 			}
 			passive := no > 0 && t[no-1].in("passive", "make") // es wird nichts gelöscht
 			other := r.past(w) && !passive || english && !r.ownHead(t, i) || ofOther(t, i)
-			named := t[no].in("compound") && w.anyPart(partNouns, partOrders) && !endsAt(t, i) ||
+			named := t[no].in("compound") && i == no+1 && w.anyPart(partNouns, partOrders) && !endsAt(t, i) ||
 				t[no].in("without") && !w.anyPart(partVerbs) && !endsAt(t, i) // zonder internet crasht de app
 			if other || named || unclear && !w.anyPart(partNouns) && !endsIn(w, r.plain) {
 				return -1

@@ -316,7 +316,7 @@ func suffixed(s string) bool {
 
 // asks reads: ask me before you commit.
 func (r *statementReader) asks(c clause) bool {
-	if !has(c.tokens, "ask") || has(c.tokens, "not", "never") {
+	if !has(c.tokens, "ask") || has(c.tokens, "not", "never") || r.asksOthers(c.tokens) {
 		return false
 	}
 	before := has(c.tokens, "before") || has(c.tokens, "asking")
@@ -329,6 +329,12 @@ func (r *statementReader) asks(c clause) bool {
 	}
 	r.add(engine.Forbids, f, engine.UntilAsked, false)
 	return true
+}
+
+// asksOthers reports whether it is somebody else who is to be asked: ask them before friday.
+func (r *statementReader) asksOthers(t []token) bool {
+	at := index(t, "ask") + 1
+	return at > 0 && at < len(t) && !t[at].in("me") && (t[at].in("pronouns") || t[at].kind == known && r.determines(t[at]))
 }
 
 // onlyThis reports whether a clause has a word such as only that limits something. Directly before an order, just limits
