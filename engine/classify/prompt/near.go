@@ -32,7 +32,7 @@ func (r *statementReader) near(c clause) bool {
 		return r.asksAbout(t, at, true)
 	}
 	if c.until != "" && (c.joined || has(t, "not", "never")) && !has(t, "may", "only") && !r.somebody(t) {
-		if at := lastIndex(t, isTopic); at >= 0 && !t[at].in("stops") && !r.past(t[at]) && r.ownHead(t, at) {
+		if at := lastIndex(t, namesAct); at >= 0 && !t[at].in("stops") && !r.past(t[at]) && r.ownHead(t, at) {
 			return r.asksAbout(t, at, !t[0].in("not", "never")) // rien ne part en prod avant que j'aie vu la page
 		}
 	}
@@ -69,7 +69,7 @@ func (r *statementReader) askedBefore(t []token) int {
 	if r.asksOthers(t) {
 		return -1
 	}
-	if ask := index(t, "ask"); !has(t, "me") && slices.ContainsFunc(t[:before], strangeWord) && (ask >= 0 || !t[0].in("wants")) {
+	if ask := index(t, "ask"); !has(t, "me") && slices.ContainsFunc(t[:before], unknownWord) && (ask >= 0 || !t[0].in("wants")) {
 		return -1 // ask the user before deleting the row
 	}
 	at, near := -1, 5
@@ -78,7 +78,7 @@ func (r *statementReader) askedBefore(t []token) int {
 			at, near = i, distance
 		}
 	}
-	if at >= 0 && slices.ContainsFunc(t[:at], r.subject3) {
+	if at >= 0 && slices.ContainsFunc(t[:at], r.otherSubject) {
 		return -1 // it must ask before it pushes
 	}
 	return at
@@ -87,7 +87,7 @@ func (r *statementReader) askedBefore(t []token) int {
 // onlyWhen returns the act that is only done when something has happened: only deploy once i say so; -1: none.
 func (r *statementReader) onlyWhen(t []token) int {
 	only := index(t, "only")
-	if from, to := passedIn(t); only < 0 || to > from || has(t, "not", "never", "may") || slices.ContainsFunc(t[:only], r.subject3) {
+	if from, to := passedIn(t); only < 0 || to > from || has(t, "not", "never", "may") || slices.ContainsFunc(t[:only], r.otherSubject) {
 		return -1
 	}
 	when := slices.IndexFunc(t[only:], func(w token) bool { return conditional(w) || w.in("after_checks", "asking") }) + only
@@ -106,7 +106,7 @@ func (r *statementReader) dropped(t []token) int {
 	}
 	for i := 1; i < len(t) && i < 4; i++ {
 		switch {
-		case isTopic(t[i]) && t[i].anyPart(partNouns, partThings) && r.ownHead(t, i) && !t[i].part("speak", partNouns):
+		case namesAct(t[i]) && t[i].anyPart(partNouns, partThings) && r.ownHead(t, i) && !t[i].part("speak", partNouns):
 			if slices.ContainsFunc(t[i+1:], func(w token) bool { return isAct(w) || w.anyPart(partWith, partMakes) || endsIn(w, r.plain) }) {
 				return -1 // lass die migration laufen
 			}
@@ -128,7 +128,7 @@ func (r *statementReader) somebody(t []token) bool {
 func (r *statementReader) othersDo(t []token) int {
 	topic := slices.IndexFunc(t, func(w token) bool { return w.anyPart(partNouns) && isAct(w) })
 	if topic < 0 || topic+3 >= len(t) || has(t, "not", "never", "me", "may", "conditions", "question_words") ||
-		slices.ContainsFunc(t[:topic], func(w token) bool { return !w.in("fillers", "starters", "joiners", "turns") || r.subject3(w) }) {
+		slices.ContainsFunc(t[:topic], func(w token) bool { return !w.in("fillers", "starters", "joiners", "turns") || r.otherSubject(w) }) {
 		return -1
 	}
 	verb := topic + 1
@@ -182,7 +182,7 @@ func (r *statementReader) putOff(t []token) int {
 			return -1 // delete later duplicates, haz commit y después push
 		}
 	}
-	if isTopic(t[end]) && t[end].anyPart(partNouns, partThings) && end-later < 4 && strings.Contains(t[later].text, " ") {
+	if namesAct(t[end]) && t[end].anyPart(partNouns, partThings) && end-later < 4 && strings.Contains(t[later].text, " ") {
 		return end // on verra plus tard pour le commit
 	}
 	return r.topicBefore(t, later)
@@ -232,16 +232,17 @@ func (r *statementReader) reserved(t []token) int {
 // topicBefore returns the act that begins the part of a clause before a word, after words that add nothing; -1: none. A word that is not
 // known directly after it may be what it says more about: deploy scripts.
 func (r *statementReader) topicBefore(t []token, end int) int {
-	at := lastIndex(t[:end], isTopic)
+	at := lastIndex(t[:end], namesAct)
 	if at < 0 || end-at > 5 || r.past(t[at]) || has(t[at:end], "question_words") {
 		return -1 // remove what is not needed
 	}
 	for i := at - 1; i >= 0 && !t[i].in("conjunctions", "turns"); i-- {
-		if !t[i].in("fillers", "starters", "polite", "joiners", "make", "all", "me") && !isAct(t[i]) || r.subject3(t[i]) {
+		if !t[i].in("fillers", "starters", "polite", "joiners", "make", "all", "me") && !isAct(t[i]) || r.otherSubject(t[i]) {
 			return -1
 		}
 	}
-	if next := at + 1; next+1 < end && t[at].anyPart(partNouns) && (strangeWord(t[next]) || t[next].anyPart(partThings) && !isTopic(t[next])) {
+	next := at + 1
+	if next+1 < end && t[at].anyPart(partNouns) && (unknownWord(t[next]) || t[next].anyPart(partThings) && !namesAct(t[next])) {
 		return -1
 	}
 	return at
@@ -262,7 +263,7 @@ func (r *statementReader) negated(t []token) []int {
 		if at >= 0 && !slices.Contains(found, at) {
 			found, from = append(found, at), max(at, no)+1
 		}
-		if at < 0 && slices.ContainsFunc(t[from:no], strangeWord) {
+		if at < 0 && slices.ContainsFunc(t[from:no], unknownWord) {
 			break // l'utente non deve ricevere mail e non deve cancellare i dati
 		}
 	}
@@ -271,48 +272,58 @@ func (r *statementReader) negated(t []token) []int {
 
 // deniedBy returns the act that one negation is about, of the words since another one; -1: none.
 func (r *statementReader) deniedBy(t []token, from, no int) int {
-	topic, strange := -1, 0
-	for i := from; i < no; i++ {
-		w := t[i]
+	topic, unknown, ok := r.beforeNegation(t[from:no])
+	switch {
+	case !ok:
+	case t[no].among(r.modal) && has(t, "me"): // we can't deploy
+	case unknown && (topic >= 0 || t[no-1].in("passive") || t[no].among(r.modal)): // people should not push
+	case topic >= 0:
+		return r.deniedTopic(t, from+topic, no)
+	default:
+		return r.afterNegation(t, no, unknown)
+	}
+	return -1
+}
+
+// beforeNegation returns the only act among the words before a negation, -1 for none, and whether up to two of them are not known. ok: they
+// are not about somebody or something else, and say nothing of their own.
+func (r *statementReader) beforeNegation(t []token) (topic int, unknown, ok bool) {
+	topic = -1
+	strange := 0
+	for i, w := range t {
 		switch {
-		case r.subject3(w):
-			return -1
-		case isTopic(w) && !w.in("make", "fillers"):
+		case r.otherSubject(w):
+			return -1, false, false
+		case namesAct(w) && !w.in("make", "fillers"):
 			if topic >= 0 {
-				return -1
+				return -1, false, false
 			}
 			topic = i
-		case strangeWord(w) && (i == from || !r.determines(t[i-1])) && (i == 0 || w.text == strings.ToLower(w.text)):
-			if strange++; strange > 2 {
-				return -1
-			}
+		case unknownWord(w) && (i == 0 || !r.determines(t[i-1]) && w.text == strings.ToLower(w.text)):
+			strange++
 		case !w.in("fillers", "starters", "polite", "turns", "joiners", "conjunctions", "only", "pronouns", "now", "corrections", "make",
 			"not", "never", "me", "inverted"):
-			return -1
+			return -1, false, false
 		}
 	}
-	if t[no].among(r.modal) && has(t, "me") {
-		return -1 // we can't deploy
-	}
-	if strange > 0 && (topic >= 0 || t[no-1].in("passive") || t[no].among(r.modal)) {
-		return -1 // people should not push
-	}
-	if topic >= 0 {
-		return r.deniedTopic(t, topic, no)
-	}
-	english, unclear := t[no].among(r.english), strange > 0
-	strange = 0
+	return topic, strange > 0, strange < 3
+}
+
+// afterNegation returns the act that follows a negation, with words between them that add nothing, and one that is not known; -1: none.
+// unclear: a word before the negation is not known.
+func (r *statementReader) afterNegation(t []token, no int, unclear bool) int {
+	english, unknown := t[no].among(r.english), false
 	for i := no + 1; i < len(t) && i <= no+6; i++ {
 		w := t[i]
 		switch {
 		case !isAct(w) && len(r.actsWith(t, i)) > 0:
 			return i
-		case isTopic(w) && !w.in("make", "not"):
+		case namesAct(w) && !w.in("make", "not"):
 			if english && t[no].in("never") && !w.anyPart(partOrders, partVerbs) {
 				return -1 // never deploys on the first try
 			}
 			passive := no > 0 && t[no-1].in("passive", "make") // es wird nichts gelöscht
-			other := r.past(w) && !passive || english && !r.ownHead(t, i) || ofOther(t, i)
+			other := r.past(w) && !passive || english && !r.ownHead(t, i) || saysMore(t, i)
 			named := t[no].in("compound") && i == no+1 && w.anyPart(partNouns, partOrders) && !endsAt(t, i) ||
 				t[no].in("without") && !w.anyPart(partVerbs) && !endsAt(t, i) // zonder internet crasht de app
 			if other || named || unclear && !w.anyPart(partNouns) && !endsIn(w, r.plain) {
@@ -320,12 +331,13 @@ func (r *statementReader) deniedBy(t []token, from, no int) int {
 			}
 			return i
 		case w.among(r.existing), w.in("blocks", "question_words", "turns", "only", "just", "restricts"), conditional(w),
-			strange > 0 && w.in("towards"):
+			unknown && w.in("towards"):
 			return -1
-		case strangeWord(w):
-			if strange++; strange > 1 || r.tellsForm(w) {
+		case unknownWord(w):
+			if unknown || r.tellsForm(w) {
 				return -1
 			}
+			unknown = true
 		case w.anyPart(partWith, partMakes):
 		case !w.in("fillers", "make", "polite", "pronouns", "not", "never", "all", "go", "passive", "towards", "starters"):
 			return -1
@@ -361,22 +373,22 @@ func (l *lexicon) ownHead(t []token, at int) bool {
 	if !t[at].anyPart(partNouns) {
 		return true
 	}
-	return at+1 == len(t) || !strangeWord(t[at+1]) || endsIn(t[at+1], l.plain)
+	return at+1 == len(t) || !unknownWord(t[at+1]) || endsIn(t[at+1], l.plain)
 }
 
-// ofOther reports whether a noun says more about a word that is not known: il messaggio di commit.
-func ofOther(t []token, at int) bool {
-	return t[at].anyPart(partNouns) && at > 1 && t[at-1].in("towards") && strangeWord(t[at-2])
+// saysMore reports whether a noun says more about a word that is not known: il messaggio di commit.
+func saysMore(t []token, at int) bool {
+	return t[at].anyPart(partNouns) && at > 1 && t[at-1].in("towards") && unknownWord(t[at-2])
 }
 
-// strangeWord reports whether a word is not known, in a language with spaces between words.
-func strangeWord(t token) bool { return t.kind == bare && !unspaced(t.text) }
+// unknownWord reports whether a word is not known, in a language with spaces between words.
+func unknownWord(t token) bool { return t.kind == bare && !unspaced(t.text) }
 
 // conditional reports whether a word begins a condition, and is not one of those that also add nothing.
 func conditional(t token) bool { return t.in("conditions") && !t.in("fillers") }
 
-// subject3 reports whether a word stands for somebody else, or for a thing.
-func (r *statementReader) subject3(t token) bool { return t.among(r.subjects) }
+// otherSubject reports whether a word stands for somebody else, or for a thing.
+func (r *statementReader) otherSubject(t token) bool { return t.among(r.subjects) }
 
 // tellsForm reports whether a verb that is not known is in a form that tells what is, such as vedo.
 func (r *statementReader) tellsForm(t token) bool { return endsIn(t, r.tellEnds) }
@@ -412,8 +424,8 @@ func isAct(t token) bool {
 	})
 }
 
-// isTopic reports whether a word names an act, the name of a version included.
-func isTopic(t token) bool { return isAct(t) || t.part("tag", partThings) }
+// namesAct reports whether a word names an act, the name of a version included.
+func namesAct(t token) bool { return isAct(t) || t.part("tag", partThings) }
 
 // actsWith returns the acts that a verb means only with a thing that the clause names, or that a pronoun of the verb stands for: il
 // servizio gira già, non avviarlo.
