@@ -286,7 +286,7 @@ func (r *statementReader) deniedBy(t []token, from, no int) int {
 }
 
 // beforeNegation returns the only act among the words before a negation, -1 for none, and whether up to two of them are not known. ok: they
-// are not about somebody or something else, and say nothing of their own.
+// are not about somebody or something else, and have no meaning of their own here.
 func (r *statementReader) beforeNegation(t []token) (topic int, unknown, ok bool) {
 	topic = -1
 	strange := 0
