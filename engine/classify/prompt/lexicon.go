@@ -464,6 +464,10 @@ func spaced(text string) string {
 	var b strings.Builder
 	last := ' '
 	for _, r := range marksOfEast.Replace(text) {
+		if last == ',' && r > ' ' && (r < '0' || r > '9') {
+			b.WriteByte(' ')
+			last = ' '
+		}
 		if last > ' ' && r > ' ' && eastAsian(r) != eastAsian(last) && r != '」' && last != '「' {
 			b.WriteByte(' ')
 		}

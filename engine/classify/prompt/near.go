@@ -31,7 +31,7 @@ func (r *statementReader) near(c clause) bool {
 		}
 		return r.asksAbout(t, at, true)
 	}
-	if c.until != "" && (c.joined || has(t, "not", "never")) && !has(t, "may", "only") && !r.somebody(t) {
+	if c.until != "" && (c.joined || has(t, "not", "never")) && !has(t, "may", "only") && (!r.somebody(t) || c.joined && isAct(t[0])) {
 		if at := lastIndex(t, namesAct); at >= 0 && !t[at].in("stops") && !r.past(t[at]) && r.ownHead(t, at) {
 			return r.asksAbout(t, at, !t[0].in("not", "never")) // rien ne part en prod avant que j'aie vu la page
 		}
@@ -49,21 +49,30 @@ func (r *statementReader) near(c clause) bool {
 
 // withReason reads what is forbidden before a reason: no hagas push que lo reviso yo.
 func (r *statementReader) withReason(c clause) bool {
-	for i := 2; i < len(c.tokens); i++ {
-		if w := c.tokens[i]; w.in("reasoning") || w.among(r.reasons) {
-			short := c
-			short.tokens = c.tokens[:i]
-			tells := slices.ContainsFunc(short.tokens, func(w token) bool { return w.among(r.existing) })
-			return !tells && hasAct(short.tokens) && has(short.tokens, negations...) && r.forbids(short)
+	at := r.reasonIn(c.tokens)
+	if at == len(c.tokens) {
+		return false
+	}
+	c.tokens = c.tokens[:at]
+	tells := slices.ContainsFunc(c.tokens, func(w token) bool { return w.among(r.existing) })
+	return !tells && hasAct(c.tokens) && has(c.tokens, negations...) && r.forbids(c)
+}
+
+// reasonIn returns where a reason begins in a clause, or its length.
+func (r *statementReader) reasonIn(t []token) int {
+	for i := 2; i < len(t); i++ {
+		if t[i].in("reasoning") || t[i].among(r.reasons) {
+			return i
 		}
 	}
-	return false
+	return len(t)
 }
 
 // askedBefore returns the act before which the person wants to be asked: vraag het me even voordat je iets deployt; -1: none.
 func (r *statementReader) askedBefore(t []token) int {
 	before := index(t, "before")
-	if before < 0 || !has(t, "ask") && !t[0].in("interjections") && !t[0].in("wants") || has(t, "not", "never") {
+	denied := slices.ContainsFunc(t, func(w token) bool { return w.in("not", "never") && !w.in("all") })
+	if before < 0 || !has(t, "ask") && !t[0].in("interjections") && !t[0].in("wants") || denied {
 		return -1
 	}
 	if r.asksOthers(t) {
@@ -176,7 +185,9 @@ func (r *statementReader) putOff(t []token) int {
 		return -1
 	}
 	end := len(t) - 1
-	if later < end && !t[later+1].in("polite", "conditions", "after_checks", "turns") {
+	adds := func(w token) bool { return !isAct(w) && w.in("fillers", "make", "polite") }
+	rest := slices.ContainsFunc(t[later+1:], func(w token) bool { return !adds(w) })
+	if rest && !t[later+1].in("polite", "conditions", "after_checks", "turns") {
 		day := later+1 == end && strings.Contains(t[later].text, " ") // fica pra segunda
 		if !day || isAct(t[end]) {
 			return -1 // delete later duplicates, haz commit y después push
@@ -191,7 +202,7 @@ func (r *statementReader) putOff(t []token) int {
 // reserved returns the act that a clause begins with and that the person does, or that they say they do first: den tag setze ich, let me
 // push; -1: none.
 func (r *statementReader) reserved(t []token) int {
-	if has(t, "may", "conditions", "ask") || has(t[:min(1, len(t))], "question_words") {
+	if has(t, "may", "conditions", "ask") || t[0].in("question_words") && !t[len(t)-1].in("self") {
 		return -1
 	}
 	if t[0].among(r.reserving) || len(t) > 1 && t[0].in("starters", "fillers") && t[1].among(r.reserving) {
@@ -211,6 +222,9 @@ func (r *statementReader) reserved(t []token) int {
 		}
 	}
 	self := slices.IndexFunc(t, func(w token) bool { return w.in("self", "owned") && !w.anyPart(actParts...) })
+	if next := self + 1; self > 0 && next < len(t) && isAct(t[next]) && !slices.ContainsFunc(t[:self], isAct) && !r.past(t[next]) {
+		return next // par contre c'est moi qui merge
+	}
 	if self > 0 && !has(t[:self], "not", "never") {
 		return r.topicBefore(t, self)
 	}
@@ -237,7 +251,8 @@ func (r *statementReader) topicBefore(t []token, end int) int {
 		return -1 // remove what is not needed
 	}
 	for i := at - 1; i >= 0 && !t[i].in("conjunctions", "turns"); i-- {
-		if !t[i].in("fillers", "starters", "polite", "joiners", "make", "all", "me") && !isAct(t[i]) || r.otherSubject(t[i]) {
+		if !t[i].in("fillers", "starters", "polite", "joiners", "make", "all", "me", "will", "question_words") &&
+			!isAct(t[i]) || r.otherSubject(t[i]) {
 			return -1
 		}
 	}
@@ -250,7 +265,7 @@ func (r *statementReader) topicBefore(t []token, end int) int {
 
 // negated returns the acts that the negations in a clause are about.
 func (r *statementReader) negated(t []token) []int {
-	if has(t, "me", "may") && !has(t, "self") {
+	if (has(t, "may") || speaks(t)) && !has(t, "self") {
 		return nil
 	}
 	var found []int
@@ -386,6 +401,17 @@ func unknownWord(t token) bool { return t.kind == bare && !unspaced(t.text) }
 
 // conditional reports whether a word begins a condition, and is not one of those that also add nothing.
 func conditional(t token) bool { return t.in("conditions") && !t.in("fillers") }
+
+// speaks reports whether a word of a clause stands for the person, and is not the article of what is run or made: i test.
+func speaks(t []token) bool {
+	for i, w := range t {
+		article := w.in("fillers") && i+1 < len(t) && t[i+1].anyPart(partThings, partNouns) && !t[i+1].anyPart(partOrders, partVerbs)
+		if w.in("me") && !article {
+			return true
+		}
+	}
+	return false
+}
 
 // otherSubject reports whether a word stands for somebody else, or for a thing.
 func (r *statementReader) otherSubject(t token) bool { return t.among(r.subjects) }

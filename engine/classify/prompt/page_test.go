@@ -76,8 +76,8 @@ A person's prompt can forbid an act, order it, permit it, or lift what was forbi
 [statements.yaml](../bundles/default/words/statements.yaml)); an organisation's layer can add to them ([teaching.md](teaching.md)).
 
 - A sentence orders, permits or lifts something only if all of its words are known. A prohibition with other words in it leads to
-  a question about its act. Of prompts of people who did not know the words, 50 to 65 % of the prohibitions (testdata/forbidden)
-  and four of ten orders (testdata/orders) were found, so limits that must hold belong in the policy.
+  a question about its act. Of people who did not know the words, eight of ten usual prohibitions and five of ten others
+  (testdata/forbidden), and four of ten orders (testdata/orders) were found, so limits that must hold belong in the policy.
 - A list under one negation forbids each of its acts. "Merge it when CI is green", "can you push now?" and "fix the tests and push"
   order; "can you push without a key?" does not.
 - "It", or no object at all, means what was named before: "a.go is mine, don't overwrite".

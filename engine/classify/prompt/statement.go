@@ -253,7 +253,8 @@ func (r *statementReader) clause(c clause) {
 	t = r.stopped(t)
 	blocked := slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") })
 	if c.tokens = t; len(t) > 0 && (blocked || !r.meant(c) && !r.divided(c) && !r.half(c)) {
-		if told := slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") && !t.in("future") }); !r.unclear(c, told) && !told {
+		tells := func(t token) bool { return t.in("blocks") && !t.in("future") }
+		if told := slices.ContainsFunc(t, tells); !r.unclear(c, told) && !slices.ContainsFunc(t[:r.reasonIn(t)], tells) {
 			r.near(c)
 		}
 	}
@@ -316,7 +317,8 @@ func suffixed(s string) bool {
 
 // asks reads: ask me before you commit.
 func (r *statementReader) asks(c clause) bool {
-	if !has(c.tokens, "ask") || has(c.tokens, "not", "never") || r.asksOthers(c.tokens) {
+	denied := slices.ContainsFunc(c.tokens, func(t token) bool { return t.in("not", "never") && !t.in("all") })
+	if !has(c.tokens, "ask") || denied || r.asksOthers(c.tokens) {
 		return false
 	}
 	before := has(c.tokens, "before") || has(c.tokens, "asking")

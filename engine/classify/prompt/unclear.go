@@ -299,6 +299,10 @@ func (r *statementReader) tells() bool {
 	for len(t) > 1 && t[0].in("starters", "polite") {
 		t = t[1:]
 	}
+	unknown := len(t) > 1 && unknownWord(t[0]) && r.determines(t[1])
+	if unknown || len(t) > 0 && !r.determines(t[0]) && r.orderedWork(t) {
+		return false // parse it with what we have, without installing anything
+	}
 	return has(t, "blocks") || len(t) > 0 && t[0].in("fillers", "pronouns") && !t[0].in("starters", "polite", "make")
 }
 
