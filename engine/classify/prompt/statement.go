@@ -140,10 +140,11 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 			}
 		}
 		if len(c.tokens) > 0 && c.tokens[0].in("conditions") || passed && has(c.tokens, negations...) {
-			conditional = true // what follows depends on it
+			conditional, usual = true, true // what follows depends on it
+		} else if c.turned {
+			conditional = false // but what it does not limit only forbids
 		}
-		if conditional = conditional && !c.turned; conditional {
-			usual = true // only what it does not limit
+		if conditional {
 			continue
 		}
 		count := len(r.list)
