@@ -20,11 +20,17 @@ func (r *statementReader) near(c clause) bool {
 	if r.withReason(c) {
 		return true
 	}
-	if at := max(r.askedBefore(t), r.onlyWhen(t)); at >= 0 {
-		r.add(engine.Forbids, &frame{acts: r.actsOf(t[at])}, engine.UntilAsked, false)
-		return true
+	for _, find := range []func([]token) int{r.askedBefore, r.onlyWhen} {
+		if at := find(t); at >= 0 {
+			r.add(engine.Forbids, &frame{acts: r.actsOf(t[at])}, engine.UntilAsked, false)
+			return true
+		}
 	}
-	if at := max(r.putOff(t), r.reserved(t), r.dropped(t), r.banned(t), r.othersDo(t)); at >= 0 {
+	for _, find := range []func([]token) int{r.putOff, r.reserved, r.dropped, r.banned, r.othersDo} {
+		at := find(t)
+		if at < 0 {
+			continue
+		}
 		if t[at].part("wait", partVerbs) && len(r.actsOf(t[at])) == 0 && len(r.actsWith(t, at)) == 0 {
 			r.add(engine.Forbids, &frame{acts: []string{"wait"}}, engine.UntilAsked, false)
 			return true
@@ -72,13 +78,11 @@ func (r *statementReader) reasonIn(t []token) int {
 func (r *statementReader) askedBefore(t []token) int {
 	before := index(t, "before")
 	denied := slices.ContainsFunc(t, func(w token) bool { return w.in("not", "never") && !w.in("all") })
-	if before < 0 || !has(t, "ask") && !t[0].in("interjections") && !t[0].in("wants") || denied {
+	asks, wants := has(t, "ask"), t[0].in("wants")
+	if before < 0 || denied || !asks && !wants && !t[0].in("interjections") || r.asksOthers(t) {
 		return -1
 	}
-	if r.asksOthers(t) {
-		return -1
-	}
-	if ask := index(t, "ask"); !has(t, "me") && slices.ContainsFunc(t[:before], unknownWord) && (ask >= 0 || !t[0].in("wants")) {
+	if !has(t, "me") && slices.ContainsFunc(t[:before], unknownWord) && (asks || !wants) {
 		return -1 // ask the user before deleting the row
 	}
 	at, near := -1, 5

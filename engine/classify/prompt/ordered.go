@@ -250,7 +250,7 @@ func takesOver(t []token) bool {
 	if has(t, "self") && !slices.ContainsFunc(t, func(w token) bool { return !does(w) || isAct(w) }) {
 		return true
 	}
-	return has(t[:min(1, len(t))], "only", "conditions", "until", "after_checks", "not_before") && has(t, "me") && !hasAct(t)
+	return has(t[:min(1, len(t))], "only", "until", "not_before") && has(t, "me") && !hasAct(t)
 }
 
 // depends reports whether a clause at the end of a sentence makes what its sentence orders depend on something other than checks: if Tom

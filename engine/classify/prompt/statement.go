@@ -91,7 +91,7 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 	before := len(r.list)
 	wondered := r.wondered
 	if r.wondered = nil; r.questions(clauses, asks) {
-		if t := clauses[0].tokens; len(clauses) == 1 && actFirst(t) && len(t) < 5 && !has(t, append([]string{"may"}, negations...)...) {
+		if t := clauses[0].tokens; len(clauses) == 1 && actFirst(t) && len(t) < 5 && !has(t, "may") && !has(t, negations...) {
 			if act := lastIndex(t, isAct); act >= 0 {
 				r.wondered = r.actsOf(t[act])
 			}
