@@ -93,6 +93,7 @@ func elsewhere() map[string]string {
 		"goals.implicit":                                  "bundles/default/cases/goals: each fails there if the setting is empty",
 		"goals.named_lasts":                               "bundles/default/cases/goals: each fails there if the setting is empty",
 		"goals.names":                                     "bundles/default/cases/goals: each fails there if the setting is empty",
+		"goals.needs":                                     "bundles/default/cases/goals: each fails there if the setting is empty",
 		"goals.runs.scripts":                              "bundles/default/cases/goals: each fails there if the setting is empty",
 		"goals.runs.servers":                              "bundles/default/cases/goals: each fails there if the setting is empty",
 		"goals.runs.serves":                               "bundles/default/cases/goals: each fails there if the setting is empty",

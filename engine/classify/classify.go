@@ -49,7 +49,7 @@ import (
 
 // Version is raised manually when the facts of some event change, so that replays can
 // distinguish the facts of different classifiers.
-const Version = 30
+const Version = 31
 
 // Classifier derives facts from events. The same event in the same world has the same
 // facts. It has no state and is safe for concurrent use.
@@ -192,11 +192,12 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	a.Fingerprint = c.MAC(append([]byte(e.Tool+"\x00"), canonical...))[:16]
 	a.Tokens = sketch(facts.Event.Args)
 	a.Marks = c.marker(m, workspace, e.Session).OfAction(markedTexts(r))
+	given := c.givenFiles(a, in.Rows)
 	maskAction(a, m)
 	a.Words = prompt.ActionWords(a, facts.Event.Args)
 	facts.Action = a
 	if e.Phase == engine.PhasePre {
-		facts.Prompts = r.promptTexts(c.MAC)
+		facts.Prompts = r.promptTexts(c.MAC, given)
 	}
 	return nil
 }

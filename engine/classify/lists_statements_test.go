@@ -226,6 +226,8 @@ var statementCases = map[string]string{
 	"prompt.all":                   "a.go is mine, don't overwrite zzqx",
 	"prompt.referring":             "commit: a.go is mine, don't commit",
 	"prompt.broad":                 "push: don't push them raring",
+	"prompt.nobody":                "zzqx pushes",
+	"prompt.by_word":               "run: don't run the exporter",
 	"prompt.everyday":              "install: don't install random crates",
 	"prompt.past":                  "ing: not pushing",
 	"prompt.before_past":           "don't: don't pushed",

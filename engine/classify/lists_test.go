@@ -212,9 +212,10 @@ var wordCases = map[string]wordCase{
 	"says.defined":   {says: "zzqx the function `parseCart`"},
 	"says.symbols":   {says: "added the zzqx `parseCart`"},
 
-	"prompt.offers":  {asked: "zzqx push?"},
-	"prompt.advised": {asked: "what now?"},
-	"prompt.unnamed": {asked: "shall I delete?", word: "delete"},
+	"prompt.what_next": {asked: "zzqx?"},
+	"prompt.offers":    {asked: "zzqx push?"},
+	"prompt.advised":   {asked: "what now?"},
+	"prompt.unnamed":   {asked: "shall I delete?", word: "delete"},
 
 	"places.telling": {bash: "cat .pyp*", word: ".pypirc"},
 }
@@ -224,8 +225,8 @@ var wordCases = map[string]wordCase{
 func TestEveryListCounts(t *testing.T) {
 	for _, name := range classifytest.Rows().Lists() {
 		if slices.Contains([]string{"places.settings", "settings.minor", "settings.widening", "settings.trusting", "settings.shells"}, name) ||
-			strings.HasPrefix(name, "checks.") || strings.HasPrefix(name, "told.") || strings.HasPrefix(name, "instructions.") || strings.HasPrefix(name, "pipelines.") || name == "says.run" || name == "says.shells" {
-			continue // these ask for files that are there; the others: TestChecks, packages named and standing, and the cases of push_deploys
+			strings.HasPrefix(name, "checks.") || strings.HasPrefix(name, "told.") || strings.HasPrefix(name, "instructions.") || strings.HasPrefix(name, "pipelines.") || slices.Contains([]string{"says.run", "says.shells", "prompt.drivers"}, name) {
+			continue // these ask for files that are there; the others: TestChecks, TestPromptsInFiles, packages named and standing, and the cases of push_deploys
 		}
 		c, ok := wordCases[name]
 		if !ok {
@@ -262,7 +263,7 @@ func (w wordCase) facts(t *testing.T, set *rows.Set) string {
 		e.Tool, e.Args = "Bash", args
 	}
 	if w.asked != "" {
-		e.Asked = &engine.Question{Parts: []engine.QuestionPart{{Text: w.asked, Options: []string{"yes", "push it (zzqx)"}}}}
+		e.Asked = &engine.Question{Parts: []engine.QuestionPart{{Text: w.asked, Options: []string{"yes", "push it (zzqx)", "commit it"}}}}
 	}
 	if w.says != "" {
 		e = engine.Event{Phase: engine.PhaseStop, LastMessage: w.says, CWD: "/srv/shop"}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/prompt"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -19,11 +20,12 @@ const (
 )
 
 // PromptDigests returns keyed digests of a text as a whole, and of each of its paragraphs that is long enough not to be the same
-// by chance. White space makes no difference. Lines with which clients enclose what they pass on, tags and rules, end a paragraph.
+// by chance. White space, capital letters, letters that look like others, characters that cannot be seen, and punctuation at the end make
+// no difference. Lines with which clients enclose what they pass on, tags and rules, end a paragraph.
 func PromptDigests(mac func([]byte) string, text string) []string {
 	var list []string
 	add := func(part string, shortest int) {
-		part = strings.Join(strings.Fields(part), " ")
+		part = strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(prompt.Plain(part))), " "), " .!?…,;:。！？")
 		if len([]rune(part)) < shortest {
 			return
 		}
@@ -52,10 +54,10 @@ func encloses(line string) bool {
 
 // promptTexts returns digests of the texts of a call that can become prompts; nil: none can. If there are too many, parts of
 // each text are kept: whoever passes on a text passes on all of its parts.
-func (r *toolReader) promptTexts(mac func([]byte) string) *engine.PromptTexts {
+func (r *toolReader) promptTexts(mac func([]byte) string, inFiles []string) *engine.PromptTexts {
 	texts, days := r.promptArgs()
 	var found [][]string
-	for _, text := range append(texts, r.spoken...) {
+	for _, text := range slices.Concat(texts, r.spoken, inFiles) {
 		found = append(found, PromptDigests(mac, text))
 	}
 	p := &engine.PromptTexts{Days: days}
@@ -91,19 +93,84 @@ func (r *toolReader) promptArgs() (texts []string, days int64) {
 	return texts, days
 }
 
+// givenFiles returns the texts of the files that a call reads, where it starts a program that takes texts for a person's, or where the
+// file is code that names one.
+func (c *Classifier) givenFiles(a *engine.Action, set *rows.Set) []string {
+	receivers, drivers := set.Words("prompt.receivers"), set.Words("prompt.drivers")
+	starts, receives := false, false
+	for _, e := range a.Effects {
+		started := e.Kind == engine.EffectProcess && e.Verb == "exec"
+		starts, receives = starts || started, receives || started && slices.Contains(receivers, path.Base(e.Target))
+	}
+	if !starts || c.World.ReadFile == nil {
+		return nil
+	}
+	var list []string
+	read := 0
+	for _, e := range a.Effects {
+		if e.Kind != engine.EffectFileRead || e.Certainty != engine.CertaintyExact || e.Host != "" || read == maxGivenFiles {
+			continue
+		}
+		read++
+		text, err := c.World.ReadFile(e.Target, maxGivenFile)
+		if err != nil {
+			continue // a folder, a device, or a long file
+		}
+		if receives || slices.ContainsFunc(drivers, func(d string) bool { return strings.Contains(string(text), d) }) {
+			list = append(append(list, string(text)), quotedIn(string(text))...)
+		}
+	}
+	return list
+}
+
+// Bounds of the files whose texts are kept.
+const (
+	maxGivenFiles = 8
+	maxGivenFile  = 64 << 10 // bytes
+	maxQuoted     = 512      // strings of one text
+)
+
+var quotedText = engine.Regexp(`"(?:[^"\\\n]|\\.)+"|'(?:[^'\\\n]|\\.)+'`)
+
+// quotedIn returns the strings in code or JSON, without the key at their end that submits them.
+func quotedIn(text string) []string {
+	list := quotedText().FindAllString(text, maxQuoted)
+	for i, q := range list {
+		list[i] = withoutEnter(q[1 : len(q)-1])
+	}
+	return list
+}
+
+// withoutEnter removes a key at the end of what is typed, as terminals and code write it.
+func withoutEnter(text string) string {
+	for _, end := range []string{"^M", "^J", `\n`, `\r`} {
+		text = strings.TrimSuffix(text, end)
+	}
+	return text
+}
+
 // promptsIn returns the texts of code that types into something, or starts it, that takes them for a person's.
 func promptsIn(set *rows.Set, s abstract.Script) []string {
 	receivers := set.Words("prompt.receivers")
-	if !slices.ContainsFunc(s.Commands, func(c engine.Command) bool { return slices.Contains(receivers, c.Name) }) {
+	named := slices.ContainsFunc(s.Commands, func(c engine.Command) bool { return slices.Contains(receivers, c.Name) })
+	started := func(e abstract.RawEffect) bool {
+		return e.Kind == engine.EffectProcess && e.Verb == "exec" && slices.Contains(receivers, e.Target.Text)
+	}
+	if !named && !slices.ContainsFunc(s.Effects, started) {
 		return nil
 	}
 	var list []string
 	for _, c := range s.Commands {
 		switch {
+		case slices.Contains(c.Via, "expect"): // what it types
+			list = append(list, strings.Join(append([]string{c.Name}, c.Operands...), " "))
 		case slices.Contains(receivers, c.Name):
 			list = append(append(list, c.Operands...), joined(c.Operands)...)
 		case onlyPrints(c.Name): // it can be its input
 			list = append(append(list, c.Operands...), strings.Join(c.Operands, " "))
+			for _, o := range c.Operands {
+				list = append(list, quotedIn(o)...)
+			}
 		default:
 			continue
 		}
@@ -130,9 +197,7 @@ func promptsIn(set *rows.Set, s abstract.Script) []string {
 		})
 	}
 	for i, text := range list {
-		for _, end := range []string{"^M", "^J", `\n`, `\r`} { // Enter, as terminals write it
-			list[i] = strings.TrimSuffix(list[i], end)
-		}
+		list[i] = withoutEnter(text)
 		if strings.HasPrefix(text, "-") || len(list[i]) < 2 {
 			list[i] = ""
 		}

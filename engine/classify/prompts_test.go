@@ -18,7 +18,9 @@ func TestPromptDigests(t *testing.T) {
 	}{
 		"the same":                    {"go on", "go on", true},
 		"another":                     {"go on", "go on now", false},
-		"other letters":               {"go on", "Go on", false},
+		"capital letters":             {"go on", "Go on!", true},
+		"letters of another alphabet": {"go on", "gо оn", true},
+		"characters nobody sees":      {"go on", "go\u200b on", true},
 		"nothing":                     {"", "", false},
 		"only white space":            {" \n", "\t", false},
 		"white space around":          {"go  on\n", " go on", true},

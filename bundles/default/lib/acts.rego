@@ -91,6 +91,13 @@ does(s) if {
 	_acting(i)
 }
 
+does(s) if {
+	s.act == "command"
+	some named in s.objects
+	some c in input.action.commands
+	_is_started_by(c, split(named, " "))
+}
+
 # An act that was limited to what the statement names.
 does(s) if {
 	act := trim_prefix(s.act, "only_")
@@ -148,6 +155,14 @@ _is_command(c, words) if {
 	every word in array.slice(words, 1, count(words)) { _has_word(word, own, letters) }
 }
 
+# A program that starts the command, and words of it: sudo apt. It has its rights also where it only reads.
+_is_started_by(c, words) if {
+	words[0] in c.wrappers
+	own := split(effects.line(c), " ")
+	not _only_shows(own)
+	every word in array.slice(words, 1, count(words)) { _has_word(word, own, set()) }
+}
+
 _has_word(word, own, _) if {
 	some other in own
 	_same_word(other, word)
@@ -193,36 +208,9 @@ unclear(s) if {
 	count(object.get(c, "operands", [])) < 2
 }
 
-# What belongs to an act by the setting goals.acts: commands by their first words, signals, effects, flags
-# and words of a command, and words in the name of a tool.
 _acts(act) if {
-	some i, c in input.action.commands
-	some begin in data.reviewer.goals.acts[act].commands
-	begins(c, begin)
-	_acting(i)
-}
-
-_acts(act) if {
-	some i, c in input.action.commands
-	some begin in data.reviewer.goals.acts[act].with_operands
-	begins(c, begin)
-	c.operands
-	_acting(i)
-}
-
-_acts(act) if {
-	some i, line in effects.lines
-	scores.matches(line, data.reviewer.goals.acts[act].expressions)
-	_acting(i)
-}
-
-_acts(act) if {
-	some i, c in input.action.commands
-	some begin in data.reviewer.goals.acts[act].sends
-	begins(c, begin)
-	some e in input.action.effects
-	e.command == i
-	e.egress
+	some i, _ in input.action.commands
+	does_act(i, act)
 }
 
 _acts(act) if {
@@ -230,19 +218,67 @@ _acts(act) if {
 	signal in input.action.signals
 }
 
+# What a tool does.
 _acts(act) if {
 	some wanted in data.reviewer.goals.acts[act].effects
 	some e in input.action.effects
-	every key, value in wanted { e[key] == value }
-	not e.loopback
+	not input.action.commands[e.command]
+	_is_effect(e, wanted)
 }
 
-_acts(act) if {
-	some i, c in input.action.commands
+# METADATA
+# title: A command of the call does an act
+# description: >-
+#   By the setting goals.acts: how it begins, its effects, flags and words. What signals and the name of a tool tell is not
+#   known of one command.
+# scope: document
+does_act(i, act) if {
+	c := input.action.commands[i]
+	some begin in data.reviewer.goals.acts[act].commands
+	begins(c, begin)
+	_acting(i)
+}
+
+does_act(i, act) if {
+	c := input.action.commands[i]
+	some begin in data.reviewer.goals.acts[act].with_operands
+	begins(c, begin)
+	c.operands
+	_acting(i)
+}
+
+does_act(i, act) if {
+	scores.matches(effects.lines[i], data.reviewer.goals.acts[act].expressions)
+	_acting(i)
+}
+
+does_act(i, act) if {
+	c := input.action.commands[i]
+	some begin in data.reviewer.goals.acts[act].sends
+	begins(c, begin)
+	some e in input.action.effects
+	e.command == i
+	e.egress
+}
+
+does_act(i, act) if {
+	some wanted in data.reviewer.goals.acts[act].effects
+	some e in input.action.effects
+	e.command == i
+	_is_effect(e, wanted)
+}
+
+does_act(i, act) if {
+	c := input.action.commands[i]
 	some word in array.concat([c.name], effects.arguments(c))
 	word in data.reviewer.goals.acts[act].words
 	_starts(i)
 	not _names_a_branch(c, word)
+}
+
+_is_effect(e, wanted) if {
+	every key, value in wanted { e[key] == value }
+	not e.loopback
 }
 
 _names_a_branch(c, word) if {

@@ -370,10 +370,23 @@ _answers(p, s) if p.act == s.act
 # An order for more than an act was limited to.
 _answers(p, s) if s.act == sprintf("only_%s", [p.act])
 
-# A release has a tag.
+# What the act cannot be done without (goals.needs), by no other command of the call.
 _answers(p, s) if {
-	s.act == "tag"
-	p.act == "release"
+	s.act in data.reviewer.goals.needs[p.act]
+	acts.does(p)
+	every i, _ in input.action.commands { _only_with(i, s.act, p.act) }
+}
+
+_only_with(i, _, act) if acts.does_act(i, act)
+
+_only_with(i, need, _) if not acts.does_act(i, need)
+
+# Before it is pushed, a tag publishes nothing.
+_answers(p, s) if {
+	s.act == "release"
+	p.act == "tag"
+	acts.does(p)
+	every e in input.action.effects { not e.egress }
 }
 
 # Others see a release, and get its tag, once it is published.

@@ -146,6 +146,9 @@ func (r *answerReader) option(p engine.QuestionPart, i int) []engine.Statement {
 	if agrees && len(said) == 0 {
 		said = r.question(p.Text)
 	}
+	if !agrees && !r.asksWhatToDo(p.Text) {
+		said = slices.DeleteFunc(said, func(s engine.Statement) bool { return s.Kind != engine.Forbids })
+	}
 	acts := 0
 	for k := range said {
 		if said[k].Kind != engine.Forbids {
@@ -160,6 +163,32 @@ func (r *answerReader) option(p engine.QuestionPart, i int) []engine.Statement {
 		return nil
 	}
 	return said
+}
+
+// asksWhatToDo reports whether a question is about work: it has a word such as next, or names an act. A label that answers another one,
+// such as what a button is to say, orders nothing.
+func (r *answerReader) asksWhatToDo(text string) bool {
+	text = strings.ToLower(strings.Join(strings.Fields(Plain(r.ownWords(text))), " "))
+	plain := " " + strings.Map(func(c rune) rune {
+		if strings.ContainsRune("?!.,:;()¿¡\"", c) {
+			return ' '
+		}
+		return c
+	}, text) + " "
+	for _, phrase := range r.set.OwnWords("prompt.what_next") {
+		if unspaced(phrase) && strings.Contains(text, phrase) || strings.Contains(plain, " "+phrase+" ") {
+			return true
+		}
+	}
+	s := r.reader()
+	for _, words := range r.sentences(spaced(text)) {
+		for _, c := range s.clauses(words) {
+			if slices.ContainsFunc(c.tokens, isAct) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // chosen reads a label: all of its clauses agree, order or forbid something, or it says nothing.

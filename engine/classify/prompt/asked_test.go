@@ -46,6 +46,10 @@ func TestAnswers(t *testing.T) {
 		{"What next?", []string{"Commit it, but don't push", "Wait"}, "Commit it, but don't push", "orders commit; forbids push"},
 		{"Shall I delete old-stuff?", yes, "Yes", "orders delete old-stuff"},
 		{"Shall I go ahead?", yes, "Yes", "lifts wait"},
+		{"Tests pass. How should I proceed?", []string{"Push to origin", "Wait"}, "Push to origin", "orders push origin"},
+		{"Which branch strategy?", []string{"Push to origin", "Wait"}, "Push to origin", "orders push origin"},
+		{"Wie soll ich weitermachen?", []string{"Jetzt pushen", "Warten"}, "Jetzt pushen", "orders push"},
+		{"接下来怎么做？", []string{"推送", "等"}, "推送", "orders push"},
 		// What the person writes themselves is read like a prompt.
 		{"What next?", []string{"Commit", "Wait"}, "push it now", "orders push"},
 		{"Shall I commit and push?", yes, "yes, but don't push", "orders commit; orders push; forbids push"},
@@ -67,6 +71,9 @@ func TestAnswers(t *testing.T) {
 		{"Is blue fine?", []string{"Keep it and do not wait with the push", "No"}, "Keep it and do not wait with the push", ""},
 		{"If nobody objects, shall I push?", yes, "Yes", ""},
 		{"Which one?", []string{"No", "No"}, "No", ""},
+		{"What should the button say?", []string{"Push now", "Buy now"}, "Push now", ""},
+		{"ボタンの名前は?", []string{"今すぐプッシュ", "購入"}, "今すぐプッシュ", ""},
+		{"Wie soll der Knopf heißen?", []string{"Jetzt pushen", "Kaufen"}, "Jetzt pushen", ""},
 		{"Shall I push?", []string{"Yes", "Yes"}, "Yes", ""},
 		{"Shall I use blue \"and push\"?", yes, "Yes", ""},
 	} {

@@ -16,7 +16,7 @@ func (r *statementReader) frame(t []token, allowed ...string) *frame {
 func (r *statementReader) frameOf(t []token, place bool, allowed ...string) *frame {
 	f := &frame{
 		allowed: append(allowed, "fillers", "polite", "pronouns", "all", "towards"),
-		used:    map[int]bool{}, first: map[string]int{}, whole: map[int]bool{},
+		used:    map[int]bool{}, first: map[string]int{}, whole: map[int]bool{}, shared: map[string]bool{},
 	}
 	r.findActs(t, f)
 	f.refers = slices.ContainsFunc(t, func(t token) bool { return t.it || t.in("pronouns") })
@@ -65,6 +65,8 @@ func (r *statementReader) findActs(t []token, f *frame) {
 					f.used[k], taken[k] = true, true
 				}
 			}
+			f.shared[act] = doesAnother(t[i+1:], act)
+			taken[i] = !f.shared[act]
 			break
 		}
 	}
@@ -81,6 +83,23 @@ func (r *statementReader) findActs(t []token, f *frame) {
 	if len(f.acts) > 1 {
 		f.acts = slices.DeleteFunc(f.acts, func(a string) bool { return a == "wait" })
 	}
+}
+
+// doesAnother reports whether the words after a verb that means an act with a thing also name something else, before or after "or":
+// delete branches or files.
+func doesAnother(t []token, act string) bool {
+	begin, parts, other := 0, 0, false
+	for i := 0; i <= len(t); i++ {
+		if i < len(t) && !t[i].in("conjunctions") {
+			continue
+		}
+		if part := t[begin:i]; len(part) > 0 {
+			own := func(w token) bool { return w.part(act, partThings, partNouns) || isAct(w) || w.in("make") }
+			parts, other = parts+1, other || !slices.ContainsFunc(part, own)
+		}
+		begin = i + 1
+	}
+	return parts > 1 && other
 }
 
 // onlyDoes reports whether all that a clause says of an act is that it is done: don't do the migration.
@@ -113,6 +132,9 @@ func partAt(t []token, i int) int {
 func (r *statementReader) objectsOf(f *frame, act string) []string {
 	if len(f.acts) < 2 || len(f.parts) < len(f.objects) {
 		return f.objects
+	}
+	if f.shared[act] {
+		return nil
 	}
 	own, next := f.within(f.first[act]), len(f.parts)+maxClause
 	if len(own) > 0 || slices.Contains(r.unnamed, act) {
@@ -185,10 +207,10 @@ func (r *statementReader) covered(t []token, i int, f *frame, place bool) bool {
 	case slices.Contains(f.acts, "run") && w.part("run", partThings) && !w.part("run", partObjects):
 		f.object(w.text)
 		return true
-	case f.used[i]:
-		return true
 	case w.in("targets"):
 		f.object(w.text)
+		return true
+	case f.used[i]:
 		return true
 	case w.kind == name, w.kind == ident:
 		f.object(w.text)

@@ -175,10 +175,24 @@ func rawText(s []promptWord) string {
 	return b.String()
 }
 
-// ownWords leaves out of a prompt what was pasted.
+// ownWords leaves out of a prompt what was pasted. Between two texts in the same tag, or before an end of the tag that ends nothing, what
+// looks like the person's words may be a part of what they pasted, with a false end of it: such a text is announced.
 func (g *vocabulary) ownWords(prompt string) string {
-	var b strings.Builder
+	var own []string
 	fence, tag := "", ""
+	closed := map[string]int{} // where the text after a tag begins in own
+	close := func(name, bare string) bool {
+		if !strings.Contains(bare, "</"+name) {
+			return false
+		}
+		closed[name] = len(own) + 1
+		return true
+	}
+	pasted := func(name string) {
+		if from, again := closed[name]; again && strings.TrimSpace(strings.Join(own[from:], "")) != "" {
+			own[from] = announced + own[from]
+		}
+	}
 	for line := range strings.Lines(strings.ReplaceAll(prompt, "\r\n", "\n")) {
 		bare := strings.TrimSpace(line)
 		switch {
@@ -187,7 +201,7 @@ func (g *vocabulary) ownWords(prompt string) string {
 				fence = ""
 			}
 		case tag != "":
-			if strings.Contains(bare, "</"+tag) {
+			if close(tag, bare) {
 				tag = ""
 			}
 		case strings.HasPrefix(bare, "```"), strings.HasPrefix(bare, "~~~"):
@@ -195,17 +209,23 @@ func (g *vocabulary) ownWords(prompt string) string {
 				fence = "" // opened and closed on one line
 			}
 		case openingTag(bare) != "":
-			if tag = openingTag(bare); strings.Contains(bare, "</"+tag) {
+			tag = openingTag(bare)
+			if pasted(tag); close(tag, bare) {
 				tag = ""
 			}
+		case strings.HasPrefix(bare, "</"):
+			pasted(strings.TrimRight(bare[2:], ">"))
 		case !g.pasted(line, bare):
-			b.WriteString(line)
+			own = append(own, line)
 			continue
 		}
-		b.WriteByte('\n') // the text before and after an omission does not belong together
+		own = append(own, "\n") // the text before and after an omission does not belong together
 	}
-	return b.String()
+	return strings.Join(own, "")
 }
+
+// announced is a heading: what follows it was handed over.
+const announced = "# \u2026\n"
 
 // openingTag returns the name of the tag with which a line begins.
 func openingTag(line string) string {

@@ -329,7 +329,12 @@ func (d *documentReader) commands(s []promptWord) []engine.Statement {
 			if !d.command(s[at], uses) {
 				break
 			}
-			objects = append(objects, strings.Join(strings.Fields(s[at].text), " "))
+			name := strings.Join(strings.Fields(s[at].text), " ")
+			if last := len(objects) - 1; last >= 0 && s[at-1].stop == 0 && d.wraps(s[at-1]) {
+				objects[last] += " " + name // sudo docker
+				continue
+			}
+			objects = append(objects, name)
 		}
 		if len(objects) == 0 {
 			continue
@@ -341,6 +346,11 @@ func (d *documentReader) commands(s []promptWord) []engine.Statement {
 		return []engine.Statement{said}
 	}
 	return nil
+}
+
+// wraps reports whether a word is a program that runs another one with more rights.
+func (d *documentReader) wraps(w promptWord) bool {
+	return (token{entry: d.statements.entries[w.low]}).part("privilege", partNouns)
 }
 
 // beginsClause reports whether a word is the first of its clause, after words such as please: "it does not rebase cleanly" tells something.

@@ -29,6 +29,8 @@ type lexicon struct {
 	works     []string // verbs of an order of work
 	plain     []string // how the form of a verb ends with which some languages order
 	referring []string // acts that are done to what was named before, if nothing else is named
+	byWord    []string // acts on things that words of their paths mean
+	nobody    []string // words for nobody
 	asksYou   []string // what makes an order a question
 	wonders   []string // words of such a question that asks something
 
@@ -94,6 +96,7 @@ var namesOnly = []string{
 	"prompt.modal", "prompt.existing", "prompt.reserving", "prompt.attached", "prompt.telling", "prompt.indefinite",
 	"prompt.moments", "prompt.wishable", "prompt.determiners", "prompt.paired", "prompt.explains", "prompt.purposes",
 	"prompt.other_work", "prompt.outcomes", "prompt.texts", "prompt.with",
+	"prompt.drivers", "prompt.nobody", "prompt.by_word", "prompt.what_next",
 }
 
 // newLexicon returns the lexicon of the lists of prompts and acts, and of those whose names begin with more.
@@ -125,7 +128,8 @@ func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
 	}
 	l.addUnaccented()
 	slices.Sort(l.acts)
-	l.lasting, l.referring = set.OwnWords("prompt.lasting"), set.OwnWords("prompt.referring")
+	l.lasting, l.referring, l.byWord = set.OwnWords("prompt.lasting"), set.OwnWords("prompt.referring"), set.OwnWords("prompt.by_word")
+	l.nobody = set.OwnWords("prompt.nobody")
 	l.broad, l.everyday, l.pastEnds = set.OwnWords("prompt.broad"), set.OwnWords("prompt.everyday"), set.OwnWords("prompt.past")
 	l.doingEnds = set.OwnWords("prompt.doing")
 	l.works, l.plain = set.OwnWords("work.verbs"), set.OwnWords("prompt.infinitives")
@@ -233,6 +237,9 @@ func eastAsian(r rune) bool {
 // lookalikes are letters of other scripts that look like Latin ones.
 var lookalikes = strings.NewReplacer("а", "a", "е", "e", "о", "o", "р", "p", "с", "c", "у", "y", "х", "x", "і", "i", "ѕ", "s", "ј", "j",
 	"һ", "h", "ԁ", "d", "ո", "n", "ν", "v", "ο", "o", "α", "a", "ρ", "p", "ɡ", "g", "ﬁ", "fi", "ﬂ", "fl")
+
+// Plain writes a text without marks that cannot be seen, and with Latin letters for those that look like them.
+func Plain(s string) string { return fold(s) }
 
 // fold writes a word in lower case without marks that cannot be seen, and with Latin letters for
 // those that look like them.

@@ -93,7 +93,7 @@ var coveredBy = map[string][]string{
 
 // TestForbiddenAsTyped measures prohibitions in prompts that others wrote. What is forbidden is never read as ordered.
 func TestForbiddenAsTyped(t *testing.T) {
-	for file, want := range map[string]struct{ held, read int }{"first": {294, 4}, "second": {152, 3}, "third": {194, 7}, "usual": {143, 0}} {
+	for file, want := range map[string]struct{ held, read int }{"first": {295, 4}, "second": {156, 2}, "third": {198, 8}, "usual": {145, 0}} {
 		raw, err := os.ReadFile("testdata/forbidden/" + file + ".txt")
 		if err != nil {
 			t.Fatal(err)

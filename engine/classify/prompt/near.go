@@ -447,6 +447,20 @@ func (r *statementReader) answered(clauses []clause, acts []string) {
 	}
 }
 
+// byNobody makes a negation of nobody, as the subject of what is not to be done: nobody pushes. Not so of what nobody has done, or in
+// what the sentence tells: it fails, because nobody may push.
+func (r *statementReader) byNobody(t []token) []token {
+	tells := func(t token) bool { return !t.in("polite", "fillers") }
+	if len(t) < 2 || !t[0].among(r.nobody) || !hasAct(r.earlier) && slices.ContainsFunc(r.earlier, tells) {
+		return t
+	}
+	act := slices.IndexFunc(t, isAct)
+	if act < 0 || r.past(t[act]) {
+		return t
+	}
+	return append([]token{{entry: r.entries["don't"], text: "don't"}}, t[1:]...)
+}
+
 // isAct reports whether a word means an act by itself, other than to begin.
 func isAct(t token) bool {
 	return t.entry != nil && !t.in(negations...) && slices.ContainsFunc(t.parts, func(p part) bool {

@@ -68,13 +68,14 @@ type frame struct {
 	allowed []string
 	acts    []string
 	objects []string
-	used    map[int]bool   // tokens that the acts consist of
-	refers  bool           // it has a word such as it
-	all     bool           // it has a word such as anything
-	first   map[string]int // where each act is: its part of the clause
-	parts   []int          // of the objects
-	whole   map[int]bool   // parts with a word such as anything
-	quotes  []string       // quotations
+	used    map[int]bool    // tokens that the acts consist of
+	refers  bool            // it has a word such as it
+	all     bool            // it has a word such as anything
+	first   map[string]int  // where each act is: its part of the clause
+	parts   []int           // of the objects
+	whole   map[int]bool    // parts with a word such as anything
+	quotes  []string        // quotations
+	shared  map[string]bool // acts whose verb also means another act, of what else is named: delete branches or files
 }
 
 // sentence reads a sentence that a person wrote.
@@ -251,7 +252,7 @@ func (r *statementReader) clause(c clause) {
 	for len(t) > 0 && (t[0].in("polite") || len(t) > 1 && (t[0].among(r.therefore) || t[0].in("just")) && t[1].in("not", "never")) {
 		t = t[1:]
 	}
-	t = r.stopped(t)
+	t = r.stopped(r.byNobody(t))
 	blocked := slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") })
 	if c.tokens = t; len(t) > 0 && (blocked || !r.meant(c) && !r.divided(c) && !r.half(c)) {
 		tells := func(t token) bool { return t.in("blocks") && !t.in("future") }

@@ -62,7 +62,7 @@ func (r *statementReader) asksAbout(t []token, at int, whole bool) bool {
 	if target := index(t[at+1:], "targets"); target >= 0 && kind == bare {
 		named, kind = t[at+1+target].text, name // never push straight to main
 	}
-	f.acts = slices.DeleteFunc(f.acts, func(act string) bool {
+	unread := func(act string) bool {
 		switch refers, broad := slices.Contains(r.referring, act), slices.Contains(r.broad, act); {
 		case kind == name:
 			return false
@@ -77,12 +77,50 @@ func (r *statementReader) asksAbout(t []token, at int, whole bool) bool {
 			return !about && (!whole || unknown || t[at].part(act, partNouns))
 		}
 		return !vague && !whole && slices.Contains(r.everyday, act)
+	}
+	f.acts = slices.DeleteFunc(f.acts, func(act string) bool {
+		if !unread(act) {
+			return false
+		}
+		if slices.Contains(r.byWord, act) && !slices.ContainsFunc(t[:at], unknownWord) {
+			f.objects = r.describes(t[at+1:])
+		}
+		return len(f.objects) == 0
 	})
-	if named != "" && slices.ContainsFunc(f.acts, func(act string) bool { return slices.Contains(r.referring, act) }) {
+	if named != "" && len(f.objects) == 0 && slices.ContainsFunc(f.acts, func(act string) bool { return slices.Contains(r.referring, act) }) {
 		f.objects = []string{named}
 	}
 	r.add(engine.Forbids, f, engine.UntilAsked, false)
 	return len(f.acts) > 0
+}
+
+// describes returns the words that say what something is at the end of a clause, also without and with the s of a plural: the customer
+// data, the order files in data. A word of its path may be one of them. nil: the end says more.
+func (r *statementReader) describes(t []token) []string {
+	var list []string
+	last := -1
+	for i, w := range t {
+		switch {
+		case w.in("polite"), w.in("fillers", "aged", "all") && !w.anyPart(partThings, partNouns):
+			continue
+		case last >= 0 && last < i-1 && r.exists != nil && r.exists(w.text):
+			continue
+		case last >= 0 && last < i-1:
+			return nil
+		case w.kind == bare && len(w.text) > 2, w.entry != nil && w.anyPart(partThings, partNouns, partObjects) && !w.anyPart(partVerbs, partWith):
+		default:
+			return nil
+		}
+		last = i
+		text := strings.ToLower(w.text)
+		other, plural := strings.CutSuffix(text, "s")
+		if list = append(list, text); plural {
+			list = append(list, other)
+		} else if !unspaced(text) {
+			list = append(list, text+"s")
+		}
+	}
+	return list[:min(len(list), maxObjects)]
 }
 
 // permitsNow reads: you can stop the one on the pi now and start it on the nas. With words that are not known, such a permission is

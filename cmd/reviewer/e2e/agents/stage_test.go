@@ -4,6 +4,7 @@ package agents
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +35,7 @@ type stage struct {
 	model    *scripted.Model
 	settings string         // of the policy in a run, besides those that let the model be reached
 	before   func(step int) // is called before each answer of the model in a run
+	runs     int            // of the client so far
 	wrap     []string       // what starts the client and reviewer with an /etc of their own
 }
 
@@ -163,6 +165,10 @@ func (s *stage) run(script scripted.Script, before func(step int)) live.Run {
 	s.must(err)
 	defer s.model.Close()
 	s.model.BeforeStep = before
+	if s.runs++; s.runs > 1 { // a session has no two calls with one id
+		run := s.runs
+		s.model.CallID = func(n, k int) string { return fmt.Sprintf("call_%d_%d_%d", run, n, k) }
+	}
 	start := s.start()
 	s.must(s.driver.Prepare(s.Context(), s.place(), start))
 	if s.driver.prepare != nil {
