@@ -54,7 +54,7 @@ func (r *statementReader) findActs(t []token, f *frame) {
 				continue
 			}
 			thing := slices.IndexFunc(around, func(o token) bool { return o.part(act, partThings, partNouns) })
-			if thing < 0 || thing == i {
+			if thing < 0 || thing == i || around[thing].in("targets") && t[i].in("leave") { // leave main alone
 				continue
 			}
 			f.acts = append(f.acts, act)
@@ -132,9 +132,6 @@ func partAt(t []token, i int) int {
 func (r *statementReader) objectsOf(f *frame, act string) []string {
 	if len(f.acts) < 2 || len(f.parts) < len(f.objects) {
 		return f.objects
-	}
-	if f.shared[act] {
-		return nil
 	}
 	own, next := f.within(f.first[act]), len(f.parts)+maxClause
 	if len(own) > 0 || slices.Contains(r.unnamed, act) {

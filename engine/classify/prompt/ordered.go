@@ -253,6 +253,18 @@ func takesOver(t []token) bool {
 	return has(t[:min(1, len(t))], "only", "until", "not_before") && has(t, "me") && !hasAct(t)
 }
 
+// othersWork reports whether a clause tells what others do, with a word for them before the verb: developers merge. What follows in the
+// sentence, they do too.
+func (r *statementReader) othersWork(t []token) bool {
+	does := func(w token) bool { return w.anyPart(partOrders, partMakes, partVerbs) || r.verbOfWork(w) }
+	verb := slices.IndexFunc(t, does)
+	if verb <= 0 || r.past(t[verb]) {
+		return false
+	}
+	several := unknownWord(t[verb-1]) && strings.HasSuffix(t[verb-1].text, "s")
+	return several || r.otherSubject(t[verb-1])
+}
+
 // depends reports whether a clause at the end of a sentence makes what its sentence orders depend on something other than checks: if Tom
 // agrees.
 func depends(t []token) bool {

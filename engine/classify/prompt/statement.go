@@ -151,6 +151,7 @@ func (r *statementReader) sentence(words []promptWord, raw string) {
 		count := len(r.list)
 		if r.clause(c); len(r.list) == count {
 			r.butNot(c.tokens, r.list[before:])
+			usual = usual || r.othersWork(c.tokens) // the others review, merge and deploy it
 		}
 		ordered := slices.ContainsFunc(r.list[before:], func(s engine.Statement) bool { return s.Kind == engine.Orders })
 		r.directs = r.directs || ordered || len(c.tokens) > 0 && (c.tokens[0].in("starters") || c.tokens[0].anyPart(partOrders))
@@ -223,6 +224,9 @@ func (r *statementReader) add(kind engine.StatementKind, f *frame, until string,
 // meantObjects returns the objects of a statement: where it names none, what "it" means, and what was named
 // before in the sentence: a.go is mine, don't overwrite.
 func (r *statementReader) meantObjects(kind engine.StatementKind, act string, f *frame) []string {
+	if f.shared[act] && kind == engine.Forbids {
+		return nil
+	}
 	if len(f.objects) > 0 || !slices.Contains(r.referring, act) || !f.refers && (!r.here || f.all || kind != engine.Forbids) {
 		return r.objectsOf(f, act)
 	}
