@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
@@ -65,7 +66,7 @@ func (r *statementReader) findActs(t []token, f *frame) {
 					f.used[k], taken[k] = true, true
 				}
 			}
-			f.shared[act] = doesAnother(t[i+1:], act)
+			f.shared[act] = has(t, negations...) && doesAnother(t[i+1:], act)
 			taken[i] = !f.shared[act]
 			break
 		}
@@ -308,3 +309,19 @@ func (r *statementReader) deploys(t []token) bool {
 }
 
 func (r *statementReader) preposition(t token) bool { return t.in("towards") }
+
+func namesIn(t []token) []string {
+	var list []string
+	for _, t := range t {
+		if t.kind == name || t.in("targets") || t.kind == ident && suffixed(t.text) {
+			list = append(list, t.text)
+		}
+	}
+	return list
+}
+
+// suffixed reports whether a word ends in a suffix, as sample.zip and web-1.example do and 9.4 does not.
+func suffixed(s string) bool {
+	dot := strings.LastIndexByte(s, '.')
+	return dot > 0 && len(s) > dot+2 && !strings.ContainsFunc(s[dot+1:], func(r rune) bool { return r < 'a' || r > 'z' })
+}

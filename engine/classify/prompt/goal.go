@@ -213,7 +213,7 @@ func (g *vocabulary) ownWords(prompt string) string {
 			if pasted(tag); close(tag, bare) {
 				tag = ""
 			}
-		case strings.HasPrefix(bare, "</"):
+		case strings.HasPrefix(bare, "</") && strings.IndexByte(bare, '>') == len(bare)-1:
 			pasted(strings.TrimRight(bare[2:], ">"))
 		case !g.pasted(line, bare):
 			own = append(own, line)

@@ -29,8 +29,9 @@ type lexicon struct {
 	works     []string // verbs of an order of work
 	plain     []string // how the form of a verb ends with which some languages order
 	referring []string // acts that are done to what was named before, if nothing else is named
-	byWord    []string // acts on things that words of their paths mean
+	byWord    []string // verbs of deleting what words of its path mean
 	nobody    []string // words for nobody
+	yourself  []string // words for the agent after what it is not to do
 	asksYou   []string // what makes an order a question
 	wonders   []string // words of such a question that asks something
 
@@ -96,7 +97,7 @@ var namesOnly = []string{
 	"prompt.modal", "prompt.existing", "prompt.reserving", "prompt.attached", "prompt.telling", "prompt.indefinite",
 	"prompt.moments", "prompt.wishable", "prompt.determiners", "prompt.paired", "prompt.explains", "prompt.purposes",
 	"prompt.other_work", "prompt.outcomes", "prompt.texts", "prompt.with",
-	"prompt.drivers", "prompt.nobody", "prompt.by_word", "prompt.what_next",
+	"prompt.drivers", "prompt.nobody", "prompt.yourself", "prompt.by_word", "prompt.what_next",
 }
 
 // newLexicon returns the lexicon of the lists of prompts and acts, and of those whose names begin with more.
@@ -129,7 +130,7 @@ func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
 	l.addUnaccented()
 	slices.Sort(l.acts)
 	l.lasting, l.referring, l.byWord = set.OwnWords("prompt.lasting"), set.OwnWords("prompt.referring"), set.OwnWords("prompt.by_word")
-	l.nobody = set.OwnWords("prompt.nobody")
+	l.nobody, l.yourself = set.OwnWords("prompt.nobody"), set.OwnWords("prompt.yourself")
 	l.broad, l.everyday, l.pastEnds = set.OwnWords("prompt.broad"), set.OwnWords("prompt.everyday"), set.OwnWords("prompt.past")
 	l.doingEnds = set.OwnWords("prompt.doing")
 	l.works, l.plain = set.OwnWords("work.verbs"), set.OwnWords("prompt.infinitives")

@@ -455,10 +455,20 @@ func (r *statementReader) byNobody(t []token) []token {
 		return t
 	}
 	act := slices.IndexFunc(t, isAct)
-	if act < 0 || r.past(t[act]) {
+	if act != 1 && (act != 2 || !t[1].in("fillers")) || r.past(t[act]) {
 		return t
 	}
 	return append([]token{{entry: r.entries["don't"], text: "don't"}}, t[1:]...)
+}
+
+// withoutYourself leaves out who is not to do something to a thing that the clause names: never merge pull requests yourself.
+func (r *statementReader) withoutYourself(t []token) []token {
+	last, act := len(t)-1, slices.IndexFunc(t, isAct)
+	if last < 3 || !t[last].among(r.yourself) || act < 0 || last-act < 2 || !has(t[:act], "not", "never") ||
+		slices.ContainsFunc(r.actsOf(t[act]), func(act string) bool { return slices.Contains(r.broad, act) }) {
+		return t
+	}
+	return t[:last]
 }
 
 // isAct reports whether a word means an act by itself, other than to begin.

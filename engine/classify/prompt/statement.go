@@ -28,6 +28,7 @@ type statementReader struct {
 	open     bool              // a question that follows goes on with this one
 	list     []engine.Statement
 	wondered []string // acts that the sentence before only names, with a question mark
+	words    bool     // a thing may be named by words of its path
 	since    int      // where the statements of the sentence before begin in it
 	said     int      // bytes of sentences in the list
 
@@ -256,12 +257,16 @@ func (r *statementReader) clause(c clause) {
 	for len(t) > 0 && (t[0].in("polite") || len(t) > 1 && (t[0].among(r.therefore) || t[0].in("just")) && t[1].in("not", "never")) {
 		t = t[1:]
 	}
-	t = r.stopped(r.byNobody(t))
+	t = r.stopped(r.withoutYourself(r.byNobody(t)))
 	blocked := slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") })
 	if c.tokens = t; len(t) > 0 && (blocked || !r.meant(c) && !r.divided(c) && !r.half(c)) {
 		tells := func(t token) bool { return t.in("blocks") && !t.in("future") }
 		if told := slices.ContainsFunc(t, tells); !r.unclear(c, told) && !slices.ContainsFunc(t[:r.reasonIn(t)], tells) {
-			r.near(c)
+			if !r.near(c) {
+				r.words = true
+				r.unclear(c, told)
+				r.words = false
+			}
 		}
 	}
 	r.earlier = c.tokens
@@ -303,22 +308,6 @@ func (r *statementReader) half(c clause) bool {
 		r.permits(first)
 	}
 	return len(r.list) > before
-}
-
-func namesIn(t []token) []string {
-	var list []string
-	for _, t := range t {
-		if t.kind == name || t.in("targets") || t.kind == ident && suffixed(t.text) {
-			list = append(list, t.text)
-		}
-	}
-	return list
-}
-
-// suffixed reports whether a word ends in a suffix, as sample.zip and web-1.example do and 9.4 does not.
-func suffixed(s string) bool {
-	dot := strings.LastIndexByte(s, '.')
-	return dot > 0 && len(s) > dot+2 && !strings.ContainsFunc(s[dot+1:], func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
 // asks reads: ask me before you commit.
@@ -444,7 +433,8 @@ func (r *statementReader) forbids(c clause) bool {
 	if t[0].in("before_past") && !t[0].in("never") && r.tells() && len(t) > 1 && t[1].anyPart(partOrders, partVerbs) {
 		return false // the fix is to use an ignore file, not change the comment
 	}
-	f := r.frame(t, "not", "never", "without", "without_after", "self", "asking", "make", "me", "may", "passive", "others", "future")
+	f := r.frame(t, "not", "never", "without", "without_after", "self", "asking", "make", "me", "may", "passive", "others", "future",
+		"duration")
 	if f != nil && len(t) == 2 && t[1].in("stops") {
 		return false // don't stop until it works
 	}

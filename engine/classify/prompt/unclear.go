@@ -79,13 +79,10 @@ func (r *statementReader) asksAbout(t []token, at int, whole bool) bool {
 		return !vague && !whole && slices.Contains(r.everyday, act)
 	}
 	f.acts = slices.DeleteFunc(f.acts, func(act string) bool {
-		if !unread(act) {
-			return false
+		if unread(act) && act == "delete" && r.words {
+			f.objects = r.describes(t, at)
 		}
-		if slices.Contains(r.byWord, act) && !slices.ContainsFunc(t[:at], unknownWord) {
-			f.objects = r.describes(t[at+1:])
-		}
-		return len(f.objects) == 0
+		return unread(act) && len(f.objects) == 0
 	})
 	if named != "" && len(f.objects) == 0 && slices.ContainsFunc(f.acts, func(act string) bool { return slices.Contains(r.referring, act) }) {
 		f.objects = []string{named}
@@ -94,20 +91,25 @@ func (r *statementReader) asksAbout(t []token, at int, whole bool) bool {
 	return len(f.acts) > 0
 }
 
-// describes returns the words that say what something is at the end of a clause, also without and with the s of a plural: the customer
-// data, the order files in data. A word of its path may be one of them. nil: the end says more.
-func (r *statementReader) describes(t []token) []string {
+// describes returns the words that say, at the end of an order not to delete, what is not to be deleted, also without and with the s of a
+// plural: don't delete the customer data, the order files in data. A word of its path may be one of them. nil: it says something else.
+func (r *statementReader) describes(t []token, at int) []string {
+	if !t[at].among(r.byWord) || !t[0].in("not", "never", "polite") || len(r.earlier) > 0 && !hasAct(r.earlier) {
+		return nil
+	}
 	var list []string
 	last := -1
-	for i, w := range t {
+	for i, w := range t[at+1:] {
 		switch {
+		case w.in("conjunctions"), unspaced(w.text):
+			return nil
 		case w.in("polite"), w.in("fillers", "aged", "all") && !w.anyPart(partThings, partNouns):
 			continue
 		case last >= 0 && last < i-1 && r.exists != nil && r.exists(w.text):
 			continue
 		case last >= 0 && last < i-1:
 			return nil
-		case w.kind == bare && len(w.text) > 2, w.entry != nil && w.anyPart(partThings, partNouns, partObjects) && !w.anyPart(partVerbs, partWith):
+		case w.kind == bare && len(w.text) > 3, w.entry != nil && w.anyPart(partThings, partNouns, partObjects) && !w.anyPart(partVerbs, partWith):
 		default:
 			return nil
 		}
@@ -116,7 +118,7 @@ func (r *statementReader) describes(t []token) []string {
 		other, plural := strings.CutSuffix(text, "s")
 		if list = append(list, text); plural {
 			list = append(list, other)
-		} else if !unspaced(text) {
+		} else {
 			list = append(list, text+"s")
 		}
 	}
