@@ -149,12 +149,7 @@ func (a *faking) result(t *testing.T, step, text string) {
 func (a *faking) event(t *testing.T, phase engine.Phase, session string, more object) engine.Answer {
 	t.Helper()
 	h, _ := harness.Find(harness.ClaudeCode)
-	store, err := a.app.OpenStore()
-	if err != nil {
-		t.Fatal(err)
-	}
 	a.now += 1000
-	store.Now = func() int64 { return a.now }
 	name := h.EventAt(phase)
 	if phase == engine.PhaseOther {
 		name = h.EventAt(engine.PhasePrompt)
@@ -171,17 +166,9 @@ func (a *faking) event(t *testing.T, phase engine.Phase, session string, more ob
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Time = a.now; phase == engine.PhaseOther {
+	if phase == engine.PhaseOther {
 		e.Phase, e.Unverified = engine.PhaseOther, "this is not a person's input: an unknown program sent it"
 	}
-	e, _ = unrepeated(a.app, h, store, e)
-	r, err := reviewer(t.Context(), a.app, onDisk(), store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := r.Handle(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer, _ := a.handle(t, h, &e)
 	return answer
 }

@@ -304,25 +304,13 @@ func (home *spokenHome) do(t *testing.T, id string, s spokenStep) {
 		return
 	}
 	h, _ := harness.Find(s.client)
-	store, err := home.app.OpenStore()
-	if err != nil {
-		t.Fatal(err)
-	}
-	store.Now = func() int64 { return home.now }
 	e := engine.Event{Harness: s.client, Name: "call", Phase: engine.PhasePre, Call: id, Tool: s.tool, Args: json.RawMessage(s.args)}
 	if s.tool == "" {
 		e = home.prompt(t, h, s)
 	}
-	e.Session, e.CWD, e.Time = s.session, filepath.Join(home.dir, "shop"), home.now
+	e.Session, e.CWD = s.session, filepath.Join(home.dir, "shop")
 	before := home.state(t, s.session)
-	e, told := unrepeated(home.app, h, store, e)
-	r, err := reviewer(t.Context(), home.app, onDisk(), store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Handle(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	_, told := home.handle(t, h, &e)
 	if s.tool != "" {
 		return
 	}
@@ -332,6 +320,26 @@ func (home *spokenHome) do(t *testing.T, id string, s spokenStep) {
 	if (told == "") != (s.from == "") || !strings.Contains(told, s.from) {
 		t.Errorf("step %s, %q: the person is told %q, want %q", id, s.prompt, told, s.from)
 	}
+}
+
+// handle gives an event to the hook, as far as it follows the checks of the client. told is what the person reads about it.
+func (home *spokenHome) handle(t *testing.T, h harness.Harness, e *engine.Event) (answer engine.Answer, told string) {
+	t.Helper()
+	store, err := home.app.OpenStore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.Now = func() int64 { return home.now }
+	e.Time = home.now
+	*e, told = unrepeated(home.app, h, store, *e)
+	r, err := reviewer(t.Context(), home.app, onDisk(), store)
+	if err == nil {
+		answer, err = r.Handle(t.Context(), *e)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, told
 }
 
 // prompt decodes a prompt as the client reports it.

@@ -184,6 +184,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 		a.Code = c.written(r, res, m)
 		markShown(a, r, res)
 		markKeys(a, r, res, m)
+		r.spoken = append(r.spoken, c.givenFiles(a, in.Rows)...)
 	}
 	masked := maskArguments(m, r)
 	facts.Event.Args = masked.object(args, "")
@@ -192,12 +193,11 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	a.Fingerprint = c.MAC(append([]byte(e.Tool+"\x00"), canonical...))[:16]
 	a.Tokens = sketch(facts.Event.Args)
 	a.Marks = c.marker(m, workspace, e.Session).OfAction(markedTexts(r))
-	given := c.givenFiles(a, in.Rows)
 	maskAction(a, m)
 	a.Words = prompt.ActionWords(a, facts.Event.Args)
 	facts.Action = a
 	if e.Phase == engine.PhasePre {
-		facts.Prompts = r.promptTexts(c.MAC, given)
+		facts.Prompts = r.promptTexts(c.MAC)
 	}
 	return nil
 }

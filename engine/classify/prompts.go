@@ -54,10 +54,10 @@ func encloses(line string) bool {
 
 // promptTexts returns digests of the texts of a call that can become prompts; nil: none can. If there are too many, parts of
 // each text are kept: whoever passes on a text passes on all of its parts.
-func (r *toolReader) promptTexts(mac func([]byte) string, inFiles []string) *engine.PromptTexts {
+func (r *toolReader) promptTexts(mac func([]byte) string) *engine.PromptTexts {
 	texts, days := r.promptArgs()
 	var found [][]string
-	for _, text := range slices.Concat(texts, r.spoken, inFiles) {
+	for _, text := range append(texts, r.spoken...) {
 		found = append(found, PromptDigests(mac, text))
 	}
 	p := &engine.PromptTexts{Days: days}
@@ -96,38 +96,38 @@ func (r *toolReader) promptArgs() (texts []string, days int64) {
 // givenFiles returns the texts of the files that a call reads, where it starts a program that takes texts for a person's, or where the
 // file is code that names one.
 func (c *Classifier) givenFiles(a *engine.Action, set *rows.Set) []string {
-	receivers, drivers := set.Words("prompt.receivers"), set.Words("prompt.drivers")
-	starts, receives := false, false
-	for _, e := range a.Effects {
-		started := e.Kind == engine.EffectProcess && e.Verb == "exec"
-		starts, receives = starts || started, receives || started && slices.Contains(receivers, path.Base(e.Target))
-	}
-	if !starts || c.World.ReadFile == nil {
+	started := func(e engine.Effect) bool { return e.Kind == engine.EffectProcess && e.Verb == "exec" }
+	if c.World.ReadFile == nil || !slices.ContainsFunc(a.Effects, started) {
 		return nil
 	}
+	receivers, drivers := set.Words("prompt.receivers"), set.Words("prompt.drivers")
+	receiver := func(e engine.Effect) bool { return started(e) && slices.Contains(receivers, path.Base(e.Target)) }
+	receives, limit := slices.ContainsFunc(a.Effects, receiver), int64(maxDriver)
+	if receives {
+		limit = maxGiven
+	}
 	var list []string
-	read := 0
 	for _, e := range a.Effects {
-		if e.Kind != engine.EffectFileRead || e.Certainty != engine.CertaintyExact || e.Host != "" || read == maxGivenFiles {
+		if e.Kind != engine.EffectFileRead || e.Certainty != engine.CertaintyExact || e.Host != "" {
 			continue
 		}
-		read++
-		text, err := c.World.ReadFile(e.Target, maxGivenFile)
+		raw, err := c.World.ReadFile(e.Target, limit)
 		if err != nil {
-			continue // a folder, a device, or a long file
+			continue // a folder, a device, or a file that is too long
 		}
-		if receives || slices.ContainsFunc(drivers, func(d string) bool { return strings.Contains(string(text), d) }) {
-			list = append(append(list, string(text)), quotedIn(string(text))...)
+		text := string(raw)
+		if receives || slices.ContainsFunc(drivers, func(d string) bool { return strings.Contains(text, d) }) {
+			list = append(append(list, text), quotedIn(text)...)
 		}
 	}
 	return list
 }
 
-// Bounds of the files whose texts are kept.
+// Bounds of a file whose texts are kept, in bytes, and of the strings in one text.
 const (
-	maxGivenFiles = 8
-	maxGivenFile  = 64 << 10 // bytes
-	maxQuoted     = 512      // strings of one text
+	maxGiven  = 1 << 20  // is passed to an agent
+	maxDriver = 64 << 10 // code
+	maxQuoted = 512
 )
 
 var quotedText = engine.Regexp(`"(?:[^"\\\n]|\\.)+"|'(?:[^'\\\n]|\\.)+'`)

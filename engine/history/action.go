@@ -236,14 +236,14 @@ func fileOps(a *engine.Action) int64 {
 // relation compares the objects of a statement with an action: whether one of them is changed, whether it concerns
 // one of them in any way, and whether something else is changed. Without objects, everything is one.
 func relation(s *engine.Statement, a *engine.Action) (changes, touched, beyond bool) {
-	limits := strings.HasPrefix(s.Act, "only_")
+	limits, asks := strings.HasPrefix(s.Act, "only_"), s.Kind == engine.Forbids && s.Until == engine.UntilAsked
 	touched = len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, func(o string) bool { return mentions(a, o, limits) })
 	for i := range a.Effects {
 		e := &a.Effects[i]
 		if !leavesSomething(e) {
 			continue
 		}
-		covered := len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, func(o string) bool { return covers(o, e) })
+		covered := len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, func(o string) bool { return covers(o, e, asks) })
 		file := e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete
 		changes, touched, beyond = changes || covered, touched || covered, beyond || !covered && file
 	}
@@ -271,14 +271,18 @@ func mentions(a *engine.Action, object string, limits bool) bool {
 }
 
 // covers reports whether an object is the target of an effect: by its
-// path, or by a word of its address or kind.
-func covers(object string, e *engine.Effect) bool {
+// path, or by a word of its address or kind; with plurals, also by one that only lacks the s of a plural, or has it.
+func covers(object string, e *engine.Effect, plurals bool) bool {
 	if namesPath(object, truncateKey(e.Place())) {
 		return true
 	}
 	word := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	object = strings.ToLower(object)
+	same := func(w string) bool {
+		return w == object || plurals && strings.TrimSuffix(w, "s") == strings.TrimSuffix(object, "s")
+	}
 	for _, text := range []string{e.Target, e.Object, e.Host} {
-		if slices.Contains(strings.FieldsFunc(strings.ToLower(text), word), strings.ToLower(object)) {
+		if slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(text), word), same) {
 			return true
 		}
 	}

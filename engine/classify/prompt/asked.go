@@ -168,24 +168,19 @@ func (r *answerReader) option(p engine.QuestionPart, i int) []engine.Statement {
 // asksWhatToDo reports whether a question is about work: it has a word such as next, or names an act. A label that answers another one,
 // such as what a button is to say, orders nothing.
 func (r *answerReader) asksWhatToDo(text string) bool {
-	text = strings.ToLower(strings.Join(strings.Fields(Plain(r.ownWords(text))), " "))
-	plain := " " + strings.Map(func(c rune) rune {
-		if strings.ContainsRune("?!.,:;()¿¡\"", c) {
-			return ' '
-		}
-		return c
-	}, text) + " "
-	for _, phrase := range r.set.OwnWords("prompt.what_next") {
-		if unspaced(phrase) && strings.Contains(text, phrase) || strings.Contains(plain, " "+phrase+" ") {
+	s, phrases := r.reader(), r.set.OwnWords("prompt.what_next")
+	for _, words := range r.sentences(spaced(r.ownWords(text))) {
+		together := strings.ReplaceAll(rawText(words), " ", "")
+		if slices.ContainsFunc(phrases, func(p string) bool { return unspaced(p) && strings.Contains(together, p) }) {
 			return true
 		}
-	}
-	s := r.reader()
-	for _, words := range r.sentences(spaced(text)) {
-		for _, c := range s.clauses(words) {
-			if slices.ContainsFunc(c.tokens, isAct) {
+		for i := range words {
+			if begins(words[i:], phrases) > 0 {
 				return true
 			}
+		}
+		if slices.ContainsFunc(s.clauses(words), func(c clause) bool { return slices.ContainsFunc(c.tokens, isAct) }) {
+			return true
 		}
 	}
 	return false
@@ -235,7 +230,7 @@ func (r *statementReader) agreement(c clause) (only, agrees, always bool) {
 
 // written reads what a person wrote instead of choosing an option.
 func (r *answerReader) written(p engine.QuestionPart) []engine.Statement {
-	masked := r.masker.Text(r.ownWords(ends(p.Answer, maxPromptEnd)))
+	masked := r.masker.Text(r.typedWords(ends(p.Answer, maxPromptEnd)))
 	goal := &engine.Goal{}
 	r.statements(goal, masked, r.exists, false)
 	said, agrees := goal.Statements, goal.Agrees

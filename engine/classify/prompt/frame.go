@@ -55,7 +55,7 @@ func (r *statementReader) findActs(t []token, f *frame) {
 				continue
 			}
 			thing := slices.IndexFunc(around, func(o token) bool { return o.part(act, partThings, partNouns) })
-			if thing < 0 || thing == i || around[thing].in("targets") && t[i].in("leave") { // leave main alone
+			if thing < 0 || thing == i {
 				continue
 			}
 			f.acts = append(f.acts, act)
@@ -205,10 +205,10 @@ func (r *statementReader) covered(t []token, i int, f *frame, place bool) bool {
 	case slices.Contains(f.acts, "run") && w.part("run", partThings) && !w.part("run", partObjects):
 		f.object(w.text)
 		return true
+	case f.used[i]:
+		return true
 	case w.in("targets"):
 		f.object(w.text)
-		return true
-	case f.used[i]:
 		return true
 	case w.kind == name, w.kind == ident:
 		f.object(w.text)

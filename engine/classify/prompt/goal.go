@@ -26,7 +26,7 @@ const (
 // someone else's text. exists reports whether a bare word names something in the workspace; nil: nothing is there.
 func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker, workspace string, exists func(string) bool) *engine.Goal {
 	words := newVocabulary(set)
-	own := words.ownWords(ends(prompt, maxPromptEnd))
+	own := words.typedWords(ends(prompt, maxPromptEnd))
 	masked := m.Text(own)
 	g := &engine.Goal{Marks: k.OfPrompt(own), Words: WordHashes([]string{masked}, MaxGoalWords)}
 	goals := goalReader{vocabulary: words, goal: g, intents: map[engine.Intent]bool{}}
@@ -175,13 +175,24 @@ func rawText(s []promptWord) string {
 	return b.String()
 }
 
-// ownWords leaves out of a prompt what was pasted. Between two texts in the same tag, or before an end of the tag that ends nothing, what
-// looks like the person's words may be a part of what they pasted, with a false end of it: such a text is announced.
-func (g *vocabulary) ownWords(prompt string) string {
+// ownWords leaves out of a text what was pasted.
+func (g *vocabulary) ownWords(text string) string { return strings.Join(g.ownLines(text, false), "") }
+
+// typedWords does the same for what a person wrote. Between two texts in the same tag, or before an end of the tag that ends nothing, what
+// looks like their words may be a part of what they pasted, with a false end of it: such a text is announced.
+func (g *vocabulary) typedWords(prompt string) string {
+	return strings.Join(g.ownLines(prompt, true), "")
+}
+
+// announced is a heading: what follows it was handed over.
+const announced = "# \u2026\n"
+
+// ownLines returns the lines of a text, with empty ones for what was pasted.
+func (g *vocabulary) ownLines(text string, announce bool) []string {
 	var own []string
 	fence, tag := "", ""
 	closed := map[string]int{} // where the text after a tag begins in own
-	close := func(name, bare string) bool {
+	closes := func(name, bare string) bool {
 		if !strings.Contains(bare, "</"+name) {
 			return false
 		}
@@ -189,11 +200,11 @@ func (g *vocabulary) ownWords(prompt string) string {
 		return true
 	}
 	pasted := func(name string) {
-		if from, again := closed[name]; again && strings.TrimSpace(strings.Join(own[from:], "")) != "" {
+		if from, again := closed[name]; announce && again && strings.TrimSpace(strings.Join(own[from:], "")) != "" {
 			own[from] = announced + own[from]
 		}
 	}
-	for line := range strings.Lines(strings.ReplaceAll(prompt, "\r\n", "\n")) {
+	for line := range strings.Lines(strings.ReplaceAll(text, "\r\n", "\n")) {
 		bare := strings.TrimSpace(line)
 		switch {
 		case fence != "":
@@ -201,7 +212,7 @@ func (g *vocabulary) ownWords(prompt string) string {
 				fence = ""
 			}
 		case tag != "":
-			if close(tag, bare) {
+			if closes(tag, bare) {
 				tag = ""
 			}
 		case strings.HasPrefix(bare, "```"), strings.HasPrefix(bare, "~~~"):
@@ -210,22 +221,19 @@ func (g *vocabulary) ownWords(prompt string) string {
 			}
 		case openingTag(bare) != "":
 			tag = openingTag(bare)
-			if pasted(tag); close(tag, bare) {
+			if pasted(tag); closes(tag, bare) {
 				tag = ""
 			}
 		case strings.HasPrefix(bare, "</") && strings.IndexByte(bare, '>') == len(bare)-1:
-			pasted(strings.TrimRight(bare[2:], ">"))
+			pasted(bare[2 : len(bare)-1])
 		case !g.pasted(line, bare):
 			own = append(own, line)
 			continue
 		}
 		own = append(own, "\n") // the text before and after an omission does not belong together
 	}
-	return strings.Join(own, "")
+	return own
 }
-
-// announced is a heading: what follows it was handed over.
-const announced = "# \u2026\n"
 
 // openingTag returns the name of the tag with which a line begins.
 func openingTag(line string) string {

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -96,4 +97,18 @@ func readInstructions(t *testing.T, file string, most, quiet int) {
 		t.Error("too few are read rightly")
 	}
 	t.Logf("read rightly: %d of %d prohibitions; %d of %d other lines", held.right, held.all, silent.right, silent.all)
+}
+
+// What is between two examples keeps its lines, and is read.
+func TestInstructionsBetweenTags(t *testing.T) {
+	text := "<example>\na\n</example>\n\n- Never push.\n\n<example>\nb\n</example>\n- No tags.\n"
+	var got []string
+	for _, s := range InstructionsOf(classifytest.Rows(), askedMasker(), text, nil) {
+		for _, said := range s.Statements {
+			got = append(got, fmt.Sprint(s.Line, " ", said.Act))
+		}
+	}
+	if want := []string{"5 push", "10 tag"}; !slices.Equal(got, want) {
+		t.Errorf("read %q, want %q", got, want)
+	}
 }

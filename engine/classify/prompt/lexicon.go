@@ -175,7 +175,7 @@ func (l *lexicon) hides(phrase string) bool {
 }
 
 func (l *lexicon) add(list, text string) {
-	text = fold(strings.ToLower(strings.TrimSpace(text)))
+	text = Plain(strings.ToLower(strings.TrimSpace(text)))
 	fields := strings.Fields(text)
 	if len(fields) == 0 {
 		return
@@ -240,11 +240,7 @@ var lookalikes = strings.NewReplacer("а", "a", "е", "e", "о", "o", "р", "p",
 	"һ", "h", "ԁ", "d", "ո", "n", "ν", "v", "ο", "o", "α", "a", "ρ", "p", "ɡ", "g", "ﬁ", "fi", "ﬂ", "fl")
 
 // Plain writes a text without marks that cannot be seen, and with Latin letters for those that look like them.
-func Plain(s string) string { return fold(s) }
-
-// fold writes a word in lower case without marks that cannot be seen, and with Latin letters for
-// those that look like them.
-func fold(s string) string {
+func Plain(s string) string {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
 			return lookalikes.Replace(strings.Map(plainRune, s))
@@ -333,7 +329,7 @@ func (l *lexicon) tokens(words []promptWord) []token {
 			t.text += " " + more.text
 		}
 		if last := words[i+n-1]; n > 1 && last.low != "" {
-			t.it = token{entry: l.entries[fold(last.low)]}.in("pronouns")
+			t.it = token{entry: l.entries[Plain(last.low)]}.in("pronouns")
 		}
 		list = append(list, t)
 		i += n
@@ -377,13 +373,13 @@ func namedToken(w promptWord) token {
 
 // phrase returns the longest phrase with which words begin.
 func (l *lexicon) phrase(words []promptWord) (*entry, int) {
-	text := fold(words[0].low)
+	text := Plain(words[0].low)
 	best, n := l.entries[text], 1
-	for k := 1; k < len(words) && k < l.longest[fold(words[0].low)]; k++ {
+	for k := 1; k < len(words) && k < l.longest[Plain(words[0].low)]; k++ {
 		if words[k-1].stop != 0 || words[k].low == "" || words[k].low == "\x00" {
 			break
 		}
-		text += " " + fold(words[k].low)
+		text += " " + Plain(words[k].low)
 		if e := l.entries[text]; e != nil {
 			best, n = e, k+1
 		}
@@ -407,7 +403,7 @@ func (l *lexicon) elided(words []promptWord) []promptWord {
 
 // withoutPronoun returns the entry of the verb of an act to which a pronoun is attached, as in lanciarla, bórralo, pousse-le and fazê-lo.
 func (l *lexicon) withoutPronoun(w promptWord) *entry {
-	low := fold(w.low)
+	low := Plain(w.low)
 	for _, pronoun := range l.attached {
 		verb, ok := strings.CutSuffix(low, pronoun)
 		if !ok || len(verb) < 4 {

@@ -76,7 +76,7 @@ func (m *mentionReader) machinesOf(s []promptWord) {
 		if !machineName().MatchString(w.low) || m.has("generic", w.low) || !article && m.nameOf(w) == "" {
 			continue
 		}
-		if e := m.lexicon.entries[fold(w.low)]; e != nil && (token{entry: e}).anyPart(partVerbs, partOrders, partNouns) {
+		if e := m.lexicon.entries[Plain(w.low)]; e != nil && (token{entry: e}).anyPart(partVerbs, partOrders, partNouns) {
 			continue
 		}
 		if d := engine.HostMentionOf(w.low); !slices.Contains(m.hosts, d) {
@@ -100,7 +100,7 @@ func (m *mentionReader) ordersWork(s []promptWord) bool {
 	}
 	for _, c := range m.clauses(s) {
 		for i, w := range c {
-			e := m.lexicon.entries[fold(w.low)]
+			e := m.lexicon.entries[Plain(w.low)]
 			if e != nil && (token{entry: e}).anyPart(partVerbs, partOrders) && m.imperative(c, i) && lowAt(c, i-1) != "to" {
 				return true
 			}
@@ -235,7 +235,7 @@ func (m *mentionReader) nameOf(w promptWord) string {
 	if short || slices.Contains(marks.StopWords, name) || m.has("generic", name) {
 		return ""
 	}
-	if m.lexicon.entries[fold(name)] != nil {
+	if m.lexicon.entries[Plain(name)] != nil {
 		return "" // a word that sentences are made of
 	}
 	return name

@@ -86,8 +86,9 @@ A person's prompt can forbid an act, order it, permit it, or lift what was forbi
   allowed for the session at once.
 - "Ask me before", and an end that is not clear ("until the tests pass"), lead to a question instead of a denial.
 - The answer to a question that the client itself puts before the person, and an approved plan, order what the sentence that asks,
-  the label of the chosen option, or a line of the plan names: once, unless the answer says "always". Descriptions, headers and
-  questions that name more than three acts do not count, nor does an answer that another hook or program could give.
+  the label of the chosen option (if the question is about work), or a line of the plan names: once, unless the answer says
+  "always". Descriptions, headers and questions that name more than three acts do not count, nor does an answer that another hook
+  or program could give.
 - "Go ahead" and "continue", and "yes" where the prompt says nothing else, lift only that the agent is to wait or to change
   nothing, and nothing that was forbidden with "never".
 - An order for a time that is to come ("deploy at 22:00", "push it tonight") permits nothing now; with "I do that myself" it forbids

@@ -299,7 +299,7 @@ func plainText(c []promptWord) string {
 	var b strings.Builder
 	b.WriteByte(' ')
 	for _, w := range c {
-		b.WriteString(strings.ReplaceAll(fold(w.low), "'", " "))
+		b.WriteString(strings.ReplaceAll(Plain(w.low), "'", " "))
 		b.WriteByte(' ')
 	}
 	return b.String()

@@ -28,7 +28,6 @@ type statementReader struct {
 	open     bool              // a question that follows goes on with this one
 	list     []engine.Statement
 	wondered []string // acts that the sentence before only names, with a question mark
-	words    bool     // a thing may be named by words of its path
 	since    int      // where the statements of the sentence before begin in it
 	said     int      // bytes of sentences in the list
 
@@ -261,12 +260,9 @@ func (r *statementReader) clause(c clause) {
 	blocked := slices.ContainsFunc(t, func(t token) bool { return t.in("blocks") })
 	if c.tokens = t; len(t) > 0 && (blocked || !r.meant(c) && !r.divided(c) && !r.half(c)) {
 		tells := func(t token) bool { return t.in("blocks") && !t.in("future") }
-		if told := slices.ContainsFunc(t, tells); !r.unclear(c, told) && !slices.ContainsFunc(t[:r.reasonIn(t)], tells) {
-			if !r.near(c) {
-				r.words = true
-				r.unclear(c, told)
-				r.words = false
-			}
+		told := slices.ContainsFunc(t, tells)
+		if !r.unclear(c, told) && !slices.ContainsFunc(t[:r.reasonIn(t)], tells) && !r.near(c) && !told && !r.theirs {
+			r.sparesData(t)
 		}
 	}
 	r.earlier = c.tokens

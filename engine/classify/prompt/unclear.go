@@ -63,7 +63,7 @@ func (r *statementReader) asksAbout(t []token, at int, whole bool) bool {
 	if target := index(t[at+1:], "targets"); target >= 0 && kind == bare {
 		named, kind = t[at+1+target].text, name // never push straight to main
 	}
-	unread := func(act string) bool {
+	f.acts = slices.DeleteFunc(f.acts, func(act string) bool {
 		switch refers, broad := slices.Contains(r.referring, act), slices.Contains(r.broad, act); {
 		case kind == name:
 			return false
@@ -78,52 +78,43 @@ func (r *statementReader) asksAbout(t []token, at int, whole bool) bool {
 			return !about && (!whole || unknown || t[at].part(act, partNouns))
 		}
 		return !vague && !whole && slices.Contains(r.everyday, act)
-	}
-	f.acts = slices.DeleteFunc(f.acts, func(act string) bool {
-		if unread(act) && act == "delete" && r.words {
-			f.objects = r.describes(t, at)
-		}
-		return unread(act) && len(f.objects) == 0
 	})
-	if named != "" && len(f.objects) == 0 && slices.ContainsFunc(f.acts, func(act string) bool { return slices.Contains(r.referring, act) }) {
+	if named != "" && slices.ContainsFunc(f.acts, func(act string) bool { return slices.Contains(r.referring, act) }) {
 		f.objects = []string{named}
 	}
 	r.add(engine.Forbids, f, engine.UntilAsked, false)
 	return len(f.acts) > 0
 }
 
-// describes returns the words that say, at the end of an order not to delete, what is not to be deleted, also without and with the s of a
-// plural: don't delete the customer data, the order files in data. A word of its path may be one of them. nil: it says something else.
-func (r *statementReader) describes(t []token, at int) []string {
-	if !t[at].among(r.byWord) || !t[0].in("not", "never", "polite") || len(r.earlier) > 0 && !hasAct(r.earlier) {
-		return nil
+// sparesData reads an order not to delete what nothing here has the name of, but a path may have a word of: don't delete the customer data,
+// the order files in data. Such a prohibition only asks.
+func (r *statementReader) sparesData(t []token) {
+	at := slices.IndexFunc(t, func(w token) bool { return w.among(r.byWord) })
+	if at < 1 || !t[0].in("not", "never") || slices.ContainsFunc(t[:at], unknownWord) || len(r.earlier) > 0 && !hasAct(r.earlier) {
+		return
 	}
-	var list []string
+	f := &frame{acts: []string{"delete"}}
 	last := -1
 	for i, w := range t[at+1:] {
 		switch {
 		case w.in("conjunctions"), unspaced(w.text):
-			return nil
+			return
 		case w.in("polite"), w.in("fillers", "aged", "all") && !w.anyPart(partThings, partNouns):
 			continue
 		case last >= 0 && last < i-1 && r.exists != nil && r.exists(w.text):
 			continue
 		case last >= 0 && last < i-1:
-			return nil
+			return
 		case w.kind == bare && len(w.text) > 3, w.entry != nil && w.anyPart(partThings, partNouns, partObjects) && !w.anyPart(partVerbs, partWith):
 		default:
-			return nil
+			return
 		}
 		last = i
-		text := strings.ToLower(w.text)
-		other, plural := strings.CutSuffix(text, "s")
-		if list = append(list, text); plural {
-			list = append(list, other)
-		} else {
-			list = append(list, text+"s")
-		}
+		f.object(strings.ToLower(w.text))
 	}
-	return list[:min(len(list), maxObjects)]
+	if f.objects = f.objects[:min(len(f.objects), maxObjects)]; len(f.objects) > 0 {
+		r.add(engine.Forbids, f, engine.UntilAsked, false)
+	}
 }
 
 // permitsNow reads: you can stop the one on the pi now and start it on the nas. With words that are not known, such a permission is

@@ -36,16 +36,33 @@ type spent struct {
 	adopted        bool // no other process of the tree waits for it
 }
 
-// made numbers the trees of this process, and open counts those that are not closed: while there are any, this process adopts orphans.
-var made, open atomic.Int64
+// made numbers the trees of this process.
+var made atomic.Int64
+
+// adopting counts the trees that are not closed: while there are any, this process adopts orphans.
+var adopting struct {
+	sync.Mutex
+	trees int
+}
+
+// adopt has this process adopt orphans for another tree, or for one less.
+func adopt(trees int) error {
+	adopting.Lock()
+	defer adopting.Unlock()
+	n := adopting.trees + trees
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, uintptr(min(n, 1)), 0, 0, 0); err != nil {
+		return err
+	}
+	adopting.trees = n
+	return nil
+}
 
 // New prepares a tree, which is closed once. What the system does not offer is replaced, and Ways reports by what.
 func New(l Limits) (*Tree, error) {
 	t := &Tree{ways: Ways{Track: Subreaper, Memory: Measured, Processes: Measured}, mine: map[int]bool{}, seen: map[int]spent{}}
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+	if err := adopt(1); err != nil {
 		return nil, fmt.Errorf("adopt the orphans of the run: %w", err)
 	}
-	open.Add(1)
 	for pid, s := range table() {
 		if s.parent == os.Getpid() {
 			t.mine[pid] = true
@@ -308,8 +325,8 @@ func (t *Tree) Kill(wait time.Duration) []Process {
 // Close removes the groups. All processes must have ended.
 func (t *Tree) Close() error {
 	var errs []error
-	if t.known == nil && open.Add(-1) == 0 {
-		errs = append(errs, unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0))
+	if t.known == nil {
+		errs = append(errs, adopt(-1))
 	}
 	if t.unified != nil {
 		errs = append(errs, t.unified.Close())
