@@ -49,7 +49,7 @@ import (
 
 // Version is raised manually when the facts of some event change, so that replays can
 // distinguish the facts of different classifiers.
-const Version = 31
+const Version = 32
 
 // Classifier derives facts from events. The same event in the same world has the same
 // facts. It has no state and is safe for concurrent use.

@@ -225,7 +225,7 @@ var wordCases = map[string]wordCase{
 func TestEveryListCounts(t *testing.T) {
 	for _, name := range classifytest.Rows().Lists() {
 		if slices.Contains([]string{"places.settings", "settings.minor", "settings.widening", "settings.trusting", "settings.shells"}, name) ||
-			strings.HasPrefix(name, "checks.") || strings.HasPrefix(name, "told.") || strings.HasPrefix(name, "instructions.") || strings.HasPrefix(name, "pipelines.") || slices.Contains([]string{"says.run", "says.shells", "prompt.drivers"}, name) {
+			strings.HasPrefix(name, "checks.") || strings.HasPrefix(name, "told.") || strings.HasPrefix(name, "instructions.") || strings.HasPrefix(name, "restrict.") || strings.HasPrefix(name, "pipelines.") || slices.Contains([]string{"says.run", "says.shells", "prompt.drivers"}, name) {
 			continue // these ask for files that are there; the others: TestChecks, TestPromptsInFiles, packages named and standing, and the cases of push_deploys
 		}
 		c, ok := wordCases[name]

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // checkReads lists the files that a call names and reads; whole folders do not
@@ -237,13 +238,16 @@ func fileOps(a *engine.Action) int64 {
 // one of them in any way, and whether something else is changed. Without objects, everything is one.
 func relation(s *engine.Statement, a *engine.Action) (changes, touched, beyond bool) {
 	limits, asks := strings.HasPrefix(s.Act, "only_"), s.Kind == engine.Forbids && s.Until == engine.UntilAsked
-	touched = len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, func(o string) bool { return mentions(a, o, limits) })
+	forbids := s.Kind == engine.Forbids
+	touched = len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, func(o string) bool { return mentions(a, o, limits, forbids) })
 	for i := range a.Effects {
 		e := &a.Effects[i]
-		if !leavesSomething(e) {
+		if !leavesSomething(e) && (s.Act != "read" || e.Kind != engine.EffectFileRead) {
 			continue
 		}
-		covered := len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, func(o string) bool { return covers(o, e, asks) })
+		covered := len(s.Objects) == 0 || slices.ContainsFunc(s.Objects, func(o string) bool {
+			return covers(o, e, asks) || forbids && matchesPath(o, e.Place())
+		})
 		file := e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete
 		changes, touched, beyond = changes || covered, touched || covered, beyond || !covered && file
 	}
@@ -252,13 +256,14 @@ func relation(s *engine.Statement, a *engine.Action) (changes, touched, beyond b
 
 // mentions reports whether a command has an object among its words. For what limits an act, so does a path that ends in a name with
 // it: after "push only the sdk", ../tariff-sdk is the sdk. An order is for exactly what it names.
-func mentions(a *engine.Action, object string, limits bool) bool {
+func mentions(a *engine.Action, object string, limits, forbids bool) bool {
+	pattern := forbids && strings.Contains(object, "*")
 	object = strings.TrimPrefix(strings.ToLower(strings.TrimSuffix(object, "/")), "./")
 	is := func(w string) bool {
 		w = strings.ToLower(strings.TrimSuffix(w, "/"))
 		parts := strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("=:@,", r) })
 		base := pathpkg.Base(w)
-		return w == object || base == object || slices.Contains(parts, object) || limits && base != w &&
+		return w == object || base == object || pattern && wildcard.Match(object, w) || slices.Contains(parts, object) || limits && base != w &&
 			slices.Contains(strings.FieldsFunc(base, func(r rune) bool { return strings.ContainsRune("-_.", r) }), object)
 	}
 	for i := range a.Commands {

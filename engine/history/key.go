@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
 // truncateKey shortens a key without making two keys equal.
@@ -127,6 +128,18 @@ func namesPath(name, path string) bool {
 		return path == name || strings.HasPrefix(path, name+"/")
 	}
 	return strings.Contains("/"+path+"/", "/"+name+"/")
+}
+
+// matchesPath reports whether a pattern such as stacks/prod-*/ stands for a path, or for a folder above it.
+func matchesPath(pattern, path string) bool {
+	if !strings.ContainsAny(pattern, "*?[") {
+		return false
+	}
+	want := strings.Split(strings.TrimPrefix(strings.TrimSuffix(pattern, "/"), "./"), "/")
+	if want[0] != "" && want[0] != "~" {
+		want = append([]string{"**"}, want...)
+	}
+	return wildcard.Path(append(want, "**"), strings.Split(strings.TrimPrefix(path, "./"), "/"))
 }
 
 // shared counts the hashes of a list that are among others, 8 digits each.

@@ -53,6 +53,12 @@ does(s) if {
 }
 
 does(s) if {
+	s.act == "read"
+	s.objects
+	s.changes
+}
+
+does(s) if {
 	s.act == "only_in"
 	s.beyond
 	some e in changed_files
@@ -89,6 +95,18 @@ does(s) if {
 	some i, c in input.action.commands
 	_is_command(c, split(named, " "))
 	_acting(i)
+}
+
+# A command that is named with more than its program is meant, also where it only asks another machine for something.
+does(s) if {
+	s.act == "command"
+	some named in s.objects
+	contains(named, " ")
+	some i, c in input.action.commands
+	_is_command(c, split(named, " "))
+	some e in input.action.effects
+	e.command == i
+	e.kind != "file_read"
 }
 
 does(s) if {
@@ -146,14 +164,37 @@ does(s) if {
 	unclear(s)
 }
 
+# An option by itself, of any program.
+does(s) if {
+	s.act == "command"
+	some named in s.objects
+	startswith(named, "-")
+	some i, c in input.action.commands
+	own := _written(c)
+	_has_word(named, own, {letter | some word in own; some letter in _letters(word)})
+	_acting(i)
+}
+
 # A command as a text writes it: the program, and all of its words. Short flags may stand together or apart.
 _is_command(c, words) if {
-	_same_word(c.name, words[0])
-	own := split(effects.line(c), " ")
+	_is_program(c, regex.replace(words[0], `^.*/`, ""))
+	own := _written(c)
 	not _only_shows(own)
 	letters := {letter | some word in own; some name in object.get(data.reviewer.goals.short, word, [word]); some letter in _letters(name)}
 	every word in array.slice(words, 1, count(words)) { _has_word(word, own, letters) }
 }
+
+# The words of a command, with the values of its options apart, and those of what it starts.
+_written(c) := words if {
+	started := [line | some other in input.action.commands; c.name in object.get(other, "wrappers", []); line := effects.line(other)]
+	line := concat(" ", array.concat([effects.line(c)], started))
+	words := array.concat(split(line, " "), regex.split(`[ =]`, line))
+}
+
+_is_program(c, name) if _same_word(c.name, name)
+
+# A script, and the program that runs it.
+_is_program(c, name) if regex.replace(c.operands[0], `^.*/`, "") == name
 
 # A program that starts the command, and words of it: sudo apt. It has its rights also where it only reads.
 _is_started_by(c, words) if {

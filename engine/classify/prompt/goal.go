@@ -309,6 +309,7 @@ func (g *vocabulary) promptWords(line string) []promptWord {
 		if open, closing := quoteAt(line, i); closing != "" {
 			if j := strings.Index(line[i+open:min(len(line), i+open+maxQuoted)], closing); j > 0 {
 				list = append(list, quotedWord(line[i+open:i+open+j]))
+				list[len(list)-1].code = closing == "`"
 				i += open + j + len(closing)
 				i = takeStop(line, i, &list[len(list)-1])
 				continue

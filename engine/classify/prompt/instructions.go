@@ -30,7 +30,8 @@ func InstructionsOf(set *rows.Set, m *mask.Masker, text string, exists func(stri
 	words := newVocabulary(set)
 	d := documentReader{vocabulary: words}
 	d.statements = statementReader{lexicon: lexiconOf(set, true), exists: exists, only: true, theirs: true}
-	for _, u := range units(spaced(words.ownWords(withoutComments(m.Text(text))))) {
+	d.restrictions = newRestrictionReader(set, words, exists)
+	for _, u := range units(spaced(words.ownWords(words.tables(withoutComments(m.Text(text)))))) {
 		if len(d.list) < maxSentences {
 			d.unit(u)
 		}
@@ -38,141 +39,41 @@ func InstructionsOf(set *rows.Set, m *mask.Masker, text string, exists func(stri
 	return d.list
 }
 
-// withoutComments blanks the comments of a text in Markdown, and its front matter. The number of lines stays the same.
-func withoutComments(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	blank := func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) }
-	var b strings.Builder
-	if rest, ok := strings.CutPrefix(text, "---\n"); ok {
-		if end := strings.Index(rest, "\n---\n"); end >= 0 {
-			end += len("\n---\n")
-			b.WriteString("\n" + blank(rest[:end]))
-			text = rest[end:]
-		}
-	}
-	for {
-		before, rest, found := strings.Cut(text, "<!--")
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		if strings.HasSuffix(before, "`") { // it is written about
-			b.WriteString("<!--")
-			text = rest
-			continue
-		}
-		comment, after, _ := strings.Cut(rest, "-->")
-		b.WriteString(blank(comment))
-		text = after
-	}
-}
-
-// unit is a heading, an item of a list or a paragraph.
-type unit struct {
-	line    int
-	text    string
-	heading bool
-	item    bool
-	mark    string // what an item begins with instead of a word, such as a red cross
-}
-
-// units splits a text in Markdown. Lines of a paragraph, and those that continue an item, belong together.
-func units(text string) []unit {
-	var list []unit
-	open := false // the last unit can continue
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		bare := strings.TrimSpace(line)
-		switch item, isItem := itemOf(bare); {
-		case bare == "":
-			open = false
-		case strings.HasPrefix(bare, "#") && strings.HasPrefix(strings.TrimLeft(bare, "#"), " "):
-			list, open = append(list, unit{line: n, text: plainMarkdown(strings.Trim(bare, "# ")), heading: true}), false
-		case isItem:
-			list, open = append(list, unit{line: n, text: plainMarkdown(item), item: true}), true
-		case open && startsInSymbol(bare) == "" && !ended(list[len(list)-1].text):
-			if u := &list[len(list)-1]; len(u.text) < maxUnit {
-				u.text += " " + plainMarkdown(bare)
-			}
-		default:
-			list, open = append(list, unit{line: n, text: plainMarkdown(bare)}), true
-		}
-	}
-	for i := range list {
-		list[i].text = abstract.Clip(list[i].text, maxUnit)
-		if mark := startsInSymbol(list[i].text); mark != "" {
-			list[i].mark, list[i].text = mark, strings.TrimSpace(strings.TrimPrefix(list[i].text, mark))
-		}
-	}
-	return list
-}
-
-// ended reports whether a line ends a sentence: the next one begins on the next line.
-func ended(line string) bool {
-	return line == "" || strings.ContainsAny(line[len(line)-1:], ".!?:;") || strings.HasSuffix(line, "。")
-}
-
-// itemOf returns the text of an item of a list.
-func itemOf(line string) (string, bool) {
-	for _, lead := range []string{"- ", "* ", "+ ", "• "} {
-		if rest, ok := strings.CutPrefix(line, lead); ok {
-			for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
-				rest = strings.TrimPrefix(rest, box)
-			}
-			return rest, true
-		}
-	}
-	number := strings.TrimLeft(line, "0123456789")
-	if number != line && len(number) > 2 && (number[0] == '.' || number[0] == ')') && number[1] == ' ' {
-		return number[2:], true
-	}
-	return "", false
-}
-
-// plainMarkdown leaves out the marks of bold and italic text. Code spans stay: they are names.
-func plainMarkdown(s string) string {
-	var b strings.Builder
-	for i, part := range strings.Split(s, "`") {
-		if i > 0 {
-			b.WriteByte('`')
-		}
-		if i%2 == 0 {
-			part = strings.NewReplacer("**", "", "__", "").Replace(part)
-		}
-		b.WriteString(part)
-	}
-	return strings.TrimSpace(b.String())
-}
-
-// startsInSymbol returns the symbol that a line begins with, such as a red cross; empty: it begins with a word.
-func startsInSymbol(s string) string {
-	first, _, _ := strings.Cut(s, " ")
-	letter := func(r rune) bool { return r != 0xfe0f && (r < 0x2190 || r > 0x1faff || r >= 0x3000 && r < 0x1f000) } // not how it looks
-	if first == "" || len(first) == len(s) || strings.ContainsFunc(first, letter) {
-		return ""
-	}
-	return first
-}
-
 // documentReader reads the units of a text in their order.
 type documentReader struct {
 	*vocabulary
-	statements statementReader
-	lead       string // what the items that follow are about: never, ask me before; empty: nothing
-	heading    bool   // a heading said so, and not the line above
-	list       []Sentence
+	statements   statementReader
+	restrictions *restrictionReader
+	lead         string // what the items that follow are about: never, ask me before; empty: nothing
+	heading      bool   // a heading said so, and not the line above
+	indent       int    // an item said so: how far the items are indented at least
+	outer        string // what the items around it are about
+	list         []Sentence
 }
 
 // unit reads one unit. What only says never, or ask first, with a colon or as a heading, applies to the items below it.
 func (d *documentReader) unit(u unit) {
 	own := ""
-	if slices.Contains(d.named("marks"), strings.TrimSuffix(u.mark, "\ufe0f")) {
+	if d.indent > 0 && u.indent < d.indent { // the list below an item has ended
+		d.lead, d.indent = d.outer, 0
+	}
+	mark := strings.TrimSuffix(u.mark, "\ufe0f")
+	switch {
+	case slices.Contains(d.named("marks"), mark):
 		own = d.word("never")
+	case slices.Contains(d.named("ask_marks"), mark):
+		own = d.word("ask")
 	}
 	switch {
-	case u.heading || !u.item && u.mark == "" && strings.HasSuffix(u.text, ":"):
-		d.lead, d.heading = d.leadOf(u.text), u.heading
+	case u.heading || u.mark == "" && strings.HasSuffix(u.text, ":"):
+		lead := d.leadOf(u.text)
+		switch {
+		case u.item && lead != "":
+			d.outer, d.lead, d.indent = d.lead, lead, u.indent+1
+			return
+		case u.heading || lead != "" || !d.heading && !u.item:
+			d.lead, d.heading, d.indent = lead, u.heading, 0
+		}
 		if d.lead != "" || u.heading {
 			return
 		}
@@ -181,10 +82,39 @@ func (d *documentReader) unit(u unit) {
 	case own == "":
 		own = d.lead
 	}
-	d.statements.names, d.statements.here = nil, false
-	for i, s := range d.sentences(u.text) {
-		d.sentence(s, u.line, own, i == 0)
+	if slices.Contains(d.named("fine_marks"), mark) {
+		own = ""
 	}
+	d.statements.names, d.statements.here, d.restrictions.named = nil, false, nil
+	list := joined(d.sentences(u.text), func(w promptWord) bool {
+		return token{entry: d.restrictions.entries[w.low]}.in("restrict.asks", "ask", "restrict.approval")
+	})
+	for i, s := range list {
+		d.sentence(s, d.lineOf(u, i), own, i == 0)
+	}
+}
+
+// joined puts a question and the sentence after it together, where that says who is to be asked: need a new package? Ask first.
+func joined(list [][]promptWord, asks func(promptWord) bool) [][]promptWord {
+	for i := 0; i+1 < len(list); i++ {
+		if last := &list[i][len(list[i])-1]; last.stop == '?' && slices.ContainsFunc(list[i+1], asks) {
+			last.stop = ','
+			list[i] = append(list[i], list[i+1]...)
+			list = slices.Delete(list, i+1, i+2)
+		}
+	}
+	return list
+}
+
+// lineOf returns the line on which a sentence of a unit begins.
+func (d *documentReader) lineOf(u unit, sentence int) int {
+	line := u.line
+	for i, at := range u.breaks {
+		if len(d.sentences(u.text[:min(at, len(u.text))])) <= sentence {
+			line = u.line + i + 1
+		}
+	}
+	return line
 }
 
 func (d *documentReader) named(name string) []string { return d.set.Words("instructions." + name) }
@@ -196,13 +126,35 @@ func (d *documentReader) word(name string) string {
 	return ""
 }
 
-// leadOf returns what a heading or a line with a colon says about the items below it.
+// leadOf returns what a heading or a line with a colon says about the items below it: that they are forbidden, or to be asked about. It has
+// no other words than those, and some that add nothing.
 func (d *documentReader) leadOf(text string) string {
 	text = strings.ToLower(strings.Trim(text, ":.! "))
 	for _, name := range []string{"never", "ask"} {
 		if slices.Contains(d.named(name), text) {
 			return d.word(name)
 		}
+	}
+	var words []promptWord
+	for _, w := range d.promptWords(spaced(text)) {
+		if w.stop = 0; w.low != "" && startsInSymbol(w.text+" ") == "" && !slices.Contains(d.named("headings"), w.low) {
+			words = append(words, w)
+		}
+	}
+	t := d.restrictions.tokens(words)
+	other := func(w token) bool {
+		return !w.in("not", "never", "ask", "asking", "before", "only", "fillers", "polite", "pronouns", "make", "may", "me", "all",
+			"question_words", "inverted", "restrict.closed", "restrict.approval", "restrict.needs", "restrict.asks", "restrict.first",
+			"restrict.others", "restrict.owned", "restrict.performs", "restrict.runs", "restrict.edits", "restrict.is") &&
+			!w.part("change", partOrders, partVerbs)
+	}
+	switch {
+	case len(t) == 0 || slices.ContainsFunc(t, other):
+		return ""
+	case has(t, "restrict.asks", "ask") && has(t, "restrict.first", "before"), has(t, "restrict.approval", "asking") && !has(t, "not", "no"):
+		return d.word("ask")
+	case has(t, "not", "never", "restrict.closed"), has(t, "restrict.others") && has(t, "only", "restrict.owned"):
+		return d.word("never")
 	}
 	return ""
 }
@@ -216,18 +168,41 @@ func (d *documentReader) sentence(s []promptWord, line int, lead string, first b
 	}
 	r := &d.statements
 	r.list, r.said = nil, 0
-	if list := d.commands(s); len(list) > 0 {
-		r.list = list
-		r.quote(0, raw)
-	} else {
-		r.sentence(s, raw)
+	if r.list = d.commands(s); len(r.list) == 0 {
+		r.sentence(d.withoutContracted(s), raw)
 		r.list = d.bounded(r.list, s)
 	}
+	r.list = merged(r.list, d.restrictions.read(d.withoutContracted(s), lead != "" && first))
+	r.quote(0, raw)
 	tokens := r.tokens(s)
 	if len(r.list) == 0 && !(has(tokens, "not", "never", "ask", "alone", "off") && hasAct(tokens)) {
 		return
 	}
 	d.list = append(d.list, Sentence{Line: line, Text: abstract.Clip(raw, maxSaid), Statements: r.list})
+}
+
+// merged adds to what strict reading found what the other one did: all of it if that found nothing or only a part of the commands, else
+// commands and paths for which it found nothing.
+func merged(strict, more []engine.Statement) []engine.Statement {
+	command := func(s engine.Statement) bool { return s.Act == "command" }
+	if slices.ContainsFunc(more, func(s engine.Statement) bool { return command(s) && slices.Contains(s.Objects, "git push --force") }) {
+		strict = slices.DeleteFunc(strict, func(s engine.Statement) bool { return s.Act == "push" && len(s.Objects) == 0 }) // with force only
+	}
+	switch {
+	case len(strict) == 0:
+		return more
+	case len(strict) == 1 && len(more) == 1 && command(strict[0]) && command(more[0]) &&
+		(strict[0].Until == engine.UntilAsked || len(more[0].Objects) > len(strict[0].Objects)):
+		more[0].Until = strict[0].Until
+		return more
+	}
+	for _, m := range more {
+		said := slices.ContainsFunc(strict, func(s engine.Statement) bool { return s.Act == m.Act || s.Act == "only_in" })
+		if len(m.Objects) > 0 && !said && (!command(m) || strings.Contains(m.Objects[0], " ")) {
+			strict = append(strict, m)
+		}
+	}
+	return strict
 }
 
 // addressed leaves out who is addressed at the beginning: "agents must never", "Claude should not".
@@ -244,10 +219,9 @@ func (d *documentReader) addressed(s []promptWord) []promptWord {
 	return s
 }
 
-// bounded limits what was read to what a file can say for all of a session. What applies to a part of the work only, such as
-// "in tests", is left out. A sentence with more words than the prohibition
-// itself, which can be a condition, and one that leaves open what it is about, wants a question. What forbids every change is
-// about something else that the file describes.
+// bounded limits what was read to what a file can say for all of a session. What applies to a part of the work only, such as "in tests",
+// is left out. A sentence with more words than the prohibition itself, which can be a condition, and one that leaves open what it is about,
+// wants a question. What forbids every change is about something else that the file describes.
 func (d *documentReader) bounded(list []engine.Statement, sentence []promptWord) []engine.Statement {
 	var objects []string
 	for _, s := range list {
@@ -266,9 +240,14 @@ func (d *documentReader) bounded(list []engine.Statement, sentence []promptWord)
 	})
 	var kept []engine.Statement
 	for _, s := range list {
+		named := len(s.Objects) > 0
+		if s = d.meant(s, sentence); s.Act == "" || named && len(s.Objects) == 0 && (s.Act == "change" || s.Act == "delete") {
+			continue
+		}
 		open := len(s.Objects) == 0 && slices.Contains(d.statements.referring, s.Act)
 		switch {
-		case len(s.Objects) == 0 && (slices.Contains(d.named("vague"), s.Act) || more && s.Until == "" && slices.Contains(d.named("open"), s.Act)):
+		case len(s.Objects) == 0 && slices.Contains(d.named("vague"), s.Act),
+			len(s.Objects) == 0 && more && s.Until == "" && slices.Contains(d.named("open"), s.Act):
 			continue
 		case s.Until == "" && (more || open):
 			s.Until = engine.UntilAsked
@@ -276,6 +255,65 @@ func (d *documentReader) bounded(list []engine.Statement, sentence []promptWord)
 		kept = append(kept, s)
 	}
 	return kept
+}
+
+// meant makes of what was read what it means in a file that describes a project; without an act: nothing.
+func (d *documentReader) meant(s engine.Statement, sentence []promptWord) engine.Statement {
+	every := func(is func(string) bool) bool {
+		return !slices.ContainsFunc(s.Objects, func(o string) bool { return !is(o) })
+	}
+	program := func(o string) bool { _, known, _ := d.set.Program(o); return known }
+	host := func(o string) bool { return strings.Contains(o, ".") }
+	option := func(o string) bool { return strings.HasPrefix(o, "-") }
+	switch {
+	case s.Act == "change" && len(s.Objects) > 0 && every(option): // --no-verify is off limits
+		s.Act = "command"
+	case s.Act == "change", s.Act == "delete":
+		s.Objects = d.paths(s.Objects)
+	case s.Act == "install" && d.restrictions.depends(sentence),
+		s.Act == "only_in" && !every(d.restrictions.pathOf),           // outside a function
+		s.Act == "network" && len(s.Objects) > 0 && !every(host),      // never fetch in useEffect
+		s.Act == "only_delete", s.Act == "wait" && len(s.Objects) > 0: // 1 nothing to do
+		s.Act = ""
+	case s.Act == "install":
+		if s = d.installs(s); s.Act == "install" && len(s.Objects) == 0 && d.restrictions.adds(sentence) {
+			s.Act = "add_package"
+		}
+	case s.Act == "run" && len(s.Objects) > 0 && every(program):
+		s.Act = "command"
+	}
+	return s
+}
+
+// paths leaves out of what is not to be changed the names of branches and stages, and verbs. A suffix stands for all files with it.
+func (d *documentReader) paths(objects []string) []string {
+	var list []string
+	for _, o := range objects {
+		exists := d.statements.exists != nil && d.statements.exists(o)
+		t := token{entry: d.statements.entries[strings.ToLower(o)], text: o}
+		if !exists && (t.in("targets") || endsIn(t, d.statements.doingEnds)) {
+			continue
+		}
+		if strings.HasPrefix(o, ".") && !strings.ContainsAny(o, "/*") && !exists && !strings.HasPrefix(o, ".env") {
+			o = "*" + o
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// installs makes of "installing with pip" the command, and leaves out the file in which a package is named.
+func (d *documentReader) installs(s engine.Statement) engine.Statement {
+	programs := d.named("programs")
+	if len(s.Objects) > 0 && !slices.ContainsFunc(s.Objects, func(o string) bool { return !slices.Contains(programs, o) }) {
+		s.Act = "command"
+		return s
+	}
+	s.Objects = slices.DeleteFunc(slices.Clone(s.Objects), d.restrictions.pathOf)
+	if len(s.Objects) == 0 {
+		s.Objects = nil
+	}
+	return s
 }
 
 // prohibition returns a sentence up to the end of the clause that forbids something.
@@ -306,6 +344,18 @@ func (d *documentReader) personal(s []promptWord) []promptWord {
 	return list
 }
 
+// withoutContracted leaves out negations that mean "in the".
+func (d *documentReader) withoutContracted(s []promptWord) []promptWord {
+	var list []promptWord
+	for i, w := range s {
+		if d.contracted(s, i) {
+			w.text, w.low = "", ""
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
 // commands reads: never run `git push --force`; use pnpm, not npm. What follows the commands can be a condition: then the
 // person is asked.
 func (d *documentReader) commands(s []promptWord) []engine.Statement {
@@ -313,9 +363,10 @@ func (d *documentReader) commands(s []promptWord) []engine.Statement {
 		if t := (token{entry: d.statements.entries[s[i].low]}); t.entry == nil || !t.in("not", "never") || d.contracted(s, i) {
 			continue
 		}
-		at, uses := i+1, false
-		for at < len(s) && slices.Contains(d.named("uses"), s[at].low) {
-			at, uses = at+1, true
+		at, uses := i+1, i == 0 && s[i].low == d.word("never")
+		for at < len(s) && (slices.Contains(d.named("uses"), s[at].low) || slices.Contains(d.named("of"), s[at].low)) {
+			uses = uses || slices.Contains(d.named("uses"), s[at].low) || s[i].low != "no"
+			at++
 		}
 		var objects []string
 		for ; at < len(s) && len(objects) < maxObjects; at++ {
@@ -397,6 +448,6 @@ func (d *documentReader) command(w promptWord, used bool) bool {
 	if rest == "" {
 		return program
 	}
-	return used && w.low == "\x00" && len(w.text) <= MaxGoalName && first != "" &&
+	return used && w.low == "\x00" && !slices.Contains(d.named("keywords"), first) && len(w.text) <= MaxGoalName && first != "" &&
 		!strings.ContainsFunc(first, func(r rune) bool { return !letterOrDigit(r) && r != '-' && r != '.' && r != '/' && r != '_' })
 }

@@ -265,6 +265,7 @@ type token struct {
 	text string // as written
 	kind tokenKind
 	it   bool // it ends in a word such as it
+	code bool // it is a code span
 }
 
 type tokenKind int
@@ -366,9 +367,9 @@ func times(t []token) []token {
 
 func namedToken(w promptWord) token {
 	if w.name {
-		return token{text: w.text, kind: name}
+		return token{text: w.text, kind: name, code: w.code}
 	}
-	return token{text: w.text, kind: quoted}
+	return token{text: w.text, kind: quoted, code: w.code}
 }
 
 // phrase returns the longest phrase with which words begin.
@@ -491,6 +492,7 @@ type promptWord struct {
 	text string
 	low  string // in lower case, without the punctuation around
 	name bool   // a path, a file's name or a quoted identifier
+	code bool   // a code span
 	stop byte   // the punctuation after: , ; : . ! ? or 0
 }
 

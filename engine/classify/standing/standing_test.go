@@ -211,30 +211,80 @@ func TestFacts(t *testing.T) {
 // A word more in a list of an organisation changes what is found.
 func TestLists(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, word string }{
-		"project":      {"ZZQX.md", "Never push.", "ZZQX.md"},
-		"person":       {"home/.zzqx.md", "Never push.", "claude-code:.zzqx.md"},
-		"imports":      {"AGENTS.md", "See @rules.md", "AGENTS.md"},
-		"nested":       {"lib/ZZQX.md", "Never change `a.go`.", "ZZQX.md"},
-		"never":        {"AGENTS.md", "## zzqx\n- push", "zzqx"},
-		"ask":          {"AGENTS.md", "## zzqx\n- push", "zzqx"},
-		"marks":        {"AGENTS.md", "- ☠ push", "☠"},
-		"addressed":    {"AGENTS.md", "zzqx must never push", "zzqx"},
-		"person_words": {"AGENTS.md", "never push without permission from zzqx", "zzqx"},
-		"uses":         {"AGENTS.md", "never zzqx `make all`", "zzqx"},
-		"or":           {"AGENTS.md", "never use npm zzqx yarn", "zzqx"},
-		"programs":     {"AGENTS.md", "never use zzqx", "zzqx"},
-		"vague":        {"AGENTS.md", "never push", "push"},
-		"plain":        {"AGENTS.md", "never push now", "now"},
+		"project":              {"ZZQX.md", "Never push.", "ZZQX.md"},
+		"person":               {"home/.zzqx.md", "Never push.", "claude-code:.zzqx.md"},
+		"imports":              {"AGENTS.md", "See @rules.md", "AGENTS.md"},
+		"nested":               {"lib/ZZQX.md", "Never change `a.go`.", "ZZQX.md"},
+		"never":                {"AGENTS.md", "## zzqx\n- push", "zzqx"},
+		"ask":                  {"AGENTS.md", "## zzqx\n- push", "zzqx"},
+		"marks":                {"AGENTS.md", "- ☠ push", "☠"},
+		"addressed":            {"AGENTS.md", "zzqx must never push", "zzqx"},
+		"person_words":         {"AGENTS.md", "never push without permission from zzqx", "zzqx"},
+		"uses":                 {"AGENTS.md", "never zzqx `make all`", "zzqx"},
+		"or":                   {"AGENTS.md", "never use npm zzqx yarn", "zzqx"},
+		"programs":             {"AGENTS.md", "never use zzqx", "zzqx"},
+		"vague":                {"AGENTS.md", "never push", "push"},
+		"plain":                {"AGENTS.md", "never push now", "now"},
+		"headings":             {"AGENTS.md", "## Never zzqx\n- push", "zzqx"},
+		"columns":              {"AGENTS.md", "| What | Zzqx |\n|---|---|\n| Deploy | only with approval of Kim |\n", "zzqx"},
+		"no":                   {"AGENTS.md", "- `make all`: zzqx", "zzqx"},
+		"ask_cell":             {"AGENTS.md", "- `make all`: zzqx", "zzqx"},
+		"yes":                  {"AGENTS.md", "| What | Allowed |\n|---|---|\n| never push | zzqx |\n", "zzqx"},
+		"keywords":             {"AGENTS.md", "never run `zzqx all`", "zzqx"},
+		"ask_marks":            {"AGENTS.md", "- ☠ push", "☠"},
+		"fine_marks":           {"AGENTS.md", "## Never\n- ☠ push", "☠"},
+		"of":                   {"AGENTS.md", "never zzqx `make all`", "zzqx"},
+		"restrict.closed":      {"AGENTS.md", "`make all` is zzqx", "zzqx"},
+		"restrict.approval":    {"AGENTS.md", "`make all` needs the zzqx of Kim", "zzqx"},
+		"restrict.needs":       {"AGENTS.md", "`make all` zzqx approval", "zzqx"},
+		"restrict.asks":        {"AGENTS.md", "zzqx Kim before `make all`", "zzqx"},
+		"restrict.first":       {"AGENTS.md", "consult Kim zzqx `make all`", "zzqx"},
+		"restrict.others":      {"AGENTS.md", "`make all` is run only by zzqx", "zzqx"},
+		"restrict.owned":       {"AGENTS.md", "`make all` zzqx maintainers", "zzqx"},
+		"restrict.edits":       {"AGENTS.md", "never zzqx `lib/a.go`", "zzqx"},
+		"restrict.installs":    {"AGENTS.md", "consult Kim before adding zzqx", "zzqx"},
+		"restrict.adds":        {"AGENTS.md", "no zzqx crates", "zzqx"},
+		"restrict.runs":        {"AGENTS.md", "never zzqx `lib/a.go`", "zzqx"},
+		"restrict.performs":    {"AGENTS.md", "releases of zebras are not zzqx from here", "zzqx"},
+		"restrict.is":          {"AGENTS.md", "this zzqx not to run `make all`", "zzqx"},
+		"restrict.invocations": {"AGENTS.md", "never touch Terraform zzqx", "zzqx"},
+		"restrict.reads":       {"AGENTS.md", "never zzqx `lib/a.go`", "zzqx"},
+		"restrict.sometimes":   {"AGENTS.md", "zzqx it fails, never run `make all` again", "zzqx"},
+		"restrict.fine":        {"AGENTS.md", "never run `make all`, `make some` is zzqx", "zzqx"},
+		"restrict.not":         {"AGENTS.md", "zzqx run `make all` again", "zzqx"},
+		"restrict.forget":      {"AGENTS.md", "never zzqx to run `make all` again", "zzqx"},
+		"restrict.there":       {"AGENTS.md", "`lib/a.go` is old: never edit it zzqx", "zzqx"},
+		"restrict.of":          {"AGENTS.md", "coverage zzqx `lib/a.go` must not be changed", "zzqx"},
+		"restrict.compound":    {"AGENTS.md", "never install odd zzqx", "odd"},
+		"restrict.commands":    {"AGENTS.md", "never do a zzqx", "zzqx=make all"},
+		"restrict.depends":     {"AGENTS.md", "adding a crate zzqx serde needs approval", "zzqx"},
+		"restrict.puts":        {"AGENTS.md", "never hand-edit zebras into `lib/a.go`", "hand-edit"},
+		"restrict.files":       {"AGENTS.md", "never edit `.abc` zzqx", "zzqx"},
+		"restrict.reserved":    {"AGENTS.md", "`make all` zzqx", "zzqx"},
+		"restrict.out":         {"AGENTS.md", "`lib/a.go`: zzqx", "zzqx"},
+		"restrict.waits":       {"AGENTS.md", "zzqx until Kim agrees before `make all`", "zzqx"},
+		"restrict.always":      {"AGENTS.md", "zzqx never run `make all` here", "zzqx"},
+		"restrict.welcome":     {"AGENTS.md", "pushing is not zzqx", "zzqx"},
+		"restrict.comments":    {"AGENTS.md", "never reply to messages of zebras", "reply"},
+		"restrict.forums":      {"AGENTS.md", "never post comments in odd zzqx", "zzqx"},
+		"third":                {"AGENTS.md", "now never install odd zebras", "now"},
 	} {
 		files := map[string]string{c.file: c.text + "\n", "rules.md": "Never push.\n", "lib/a.go": "package a\n"}
 		r := disk(t, files)
 		before := describe(r)
 		r.Rows = rows.New(append(classifytest.Layers(), rows.Layer{Name: "organisation",
-			Files: map[string][]byte{"words/own.yaml": []byte("instructions." + name + ":\n  phrases: [\"" + c.word + "\"]\n")}}))
+			Files: map[string][]byte{"words/own.yaml": []byte(listOf(name) + ":\n  phrases: [\"" + c.word + "\"]\n")}}))
 		if after := describe(r); before == after {
 			t.Errorf("%s: a word more changes nothing: %s", name, before)
 		}
 	}
+}
+
+func listOf(name string) string {
+	if strings.Contains(name, ".") {
+		return name
+	}
+	return "instructions." + name
 }
 
 // describe is all that is found, with how long it holds.
