@@ -27,7 +27,7 @@ var openLists = map[string]string{
 	"expressions": "lists.image_registries lists.keeping_options lists.removing_options " +
 		"code.run_elsewhere scope.caches system.all_processes system.asked processes.managers registry.asked registry.off " +
 		"registry.removed execution.records execution.replays execution.proxies places.data permissions.broad permissions.broad_below " +
-		"services.deploys services.speaks services.team services.production services.migrations services.rehearsals services.merges services.stops services.restarts services.selects services.made_again " +
+		"services.deploys services.speaks services.pays services.presses services.team services.production services.migrations services.rehearsals services.merges services.stops services.restarts services.selects services.made_again " +
 		"packages.upgrades goals.requests.operates.scale goals.requests.operates.cycle goals.requests.operates.configure goals.requests.operates.switch_on goals.requests.operates.switch_off goals.requests.operates.route " +
 		"goals.requests.operates_unsaid goals.requests.drafts goals.requests.draft_options goals.sends goals.requests.places goals.requests.mounts goals.requests.desktop workspace.settings secrets.plain secrets.variables secrets.unnamed secrets.hunted packages.essential packages.broad integrity.tests",
 	"hosts, ports and addresses": "scope.hosts isolation.hosts isolation.ports isolation.agent_hosts.* processes.ports hosts.known hosts.repository " +

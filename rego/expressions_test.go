@@ -38,7 +38,7 @@ func TestExpressions(t *testing.T) {
 		effect engine.Effect
 		most   evaluated
 	}{
-		"a read":  {engine.TypeFileRead, []string{engine.FactReadsOnly}, inside(engine.EffectFileRead, "read"), 120},
+		"a read":  {engine.TypeFileRead, []string{engine.FactReadsOnly}, inside(engine.EffectFileRead, "read"), 121},
 		"an edit": {engine.TypeFileModification, []string{engine.FactChanges, engine.FactChangesFiles}, inside(engine.EffectFileWrite, "write"), 600},
 	} {
 		in := engine.Input{Phase: engine.PhasePre, Facts: c.facts, Kinds: []string{string(c.effect.Kind)}, Verbs: []string{c.effect.Verb},

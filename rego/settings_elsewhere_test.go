@@ -33,6 +33,8 @@ func elsewhere() map[string]string {
 		"packages.upgrades":                               "bundles/default/rules/packages/packages.rego: examples of upgrade_everything",
 		"rewrite.trash":                                   "bundles/default/cases/files",
 		"risk.soft_ceiling.reads":                         "bundles/default/policy/outcome_test.rego",
+		"services.pays":                                   "bundles/default/cases/cloud/spoken.yaml",
+		"services.presses":                                "bundles/default/cases/cloud/spoken.yaml",
 		"services.speaks":                                 "bundles/default/cases/cloud/spoken.yaml",
 		"services.reading":                                "bundles/default/cases/cloud/spoken.yaml",
 		"goals.requests.drafts":                           "bundles/default/cases/goals/said.yaml",

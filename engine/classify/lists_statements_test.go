@@ -58,6 +58,7 @@ func kindCase(set *rows.Set, name string) (wordCase, bool) {
 // statementCases are such prompts for the words around acts; before a colon stands the word that is added, if it is another one.
 var statementCases = map[string]string{
 	"prompt.asks_you":              "zzqx commit this?",
+	"prompt.forced":                "push: never push",
 	"prompt.brings":                "zzqx this merged",
 	"prompt.reasons":               "push it zzqx CI runs",
 	"prompt.therefore":             "CI is green zzqx push it",

@@ -148,26 +148,43 @@ _numbers contains sprintf("%v", [value]) if {
 # title: What the call does at services, as texts that one list of expressions can be about
 # description: >-
 #   Command lines in lower case, of commands that do not only read; mcp and the words of a tool's name that does not only read; http and
-#   the address of a request that sends something.
-# scope: document
-texts contains line if {
+#   the address of a request that sends something; press and what a click is on. Before the call only.
+texts contains text if {
+	input.phase == "pre"
+	some text in _texts
+}
+
+_texts contains line if {
 	some i, line in effects.lines
 	not _only_reads(i)
 }
 
-texts contains concat(" ", array.concat(["mcp"], words)) if {
+_texts contains text if {
 	startswith(input.event.tool, "mcp__")
+	some text in _of_tool
+}
+
+_of_tool contains concat(" ", array.concat(["mcp"], words)) if {
 	words := _words_of(input.event.tool)
 	not _reads
 }
 
-texts contains concat(" ", ["http", lower(e.target)]) if {
+_texts contains concat(" ", ["http", lower(e.target)]) if {
 	"network" in input.kinds
 	some e in input.action.effects
 	e.kind == "network"
 	e.verb != "fetch"
 	not e.loopback
 	contains(e.target, "/")
+}
+
+# What is written on what a tool of a browser presses.
+_of_tool contains concat(" ", ["press", lower(value)]) if {
+	some word in _words_of(input.event.tool)
+	word in data.reviewer.services.presses
+	some value in input.event.args
+	is_string(value)
+	count(value) < 200
 }
 
 _only_reads(i) if {

@@ -71,6 +71,7 @@ func (r *statementReader) findActs(t []token, f *frame) {
 			break
 		}
 	}
+	f.forced = slices.ContainsFunc(t, r.force)
 	f.acts = r.narrower(f.acts)
 	verbs := r.single(t, f, taken, partOrders, partVerbs)
 	if !verbs && len(f.acts) == 0 || onlyDoes(t, f) {

@@ -14,6 +14,8 @@ import (
 const (
 	maxSentences = 400  // that forbid something, or seem to
 	maxUnit      = 1000 // bytes of a paragraph or of an item that are read
+	maxRows      = 1000 // rows of tables
+	maxCells     = 32   // cells of a row
 )
 
 // Sentence is a sentence of an instruction file that forbids something, or seems to.
@@ -185,9 +187,6 @@ func (d *documentReader) sentence(s []promptWord, line int, lead string, first b
 // commands and paths for which it found nothing.
 func merged(strict, more []engine.Statement) []engine.Statement {
 	command := func(s engine.Statement) bool { return s.Act == "command" }
-	if slices.ContainsFunc(more, func(s engine.Statement) bool { return command(s) && slices.Contains(s.Objects, "git push --force") }) {
-		strict = slices.DeleteFunc(strict, func(s engine.Statement) bool { return s.Act == "push" && len(s.Objects) == 0 }) // with force only
-	}
 	switch {
 	case len(strict) == 0:
 		return more

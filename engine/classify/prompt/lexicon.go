@@ -30,6 +30,7 @@ type lexicon struct {
 	plain     []string // how the form of a verb ends with which some languages order
 	referring []string // acts that are done to what was named before, if nothing else is named
 	byWord    []string // verbs of deleting what words of its path mean
+	forced    []string // words for a push with force
 	nobody    []string // words for nobody
 	yourself  []string // words for the agent after what it is not to do
 	asksYou   []string // what makes an order a question
@@ -97,7 +98,7 @@ var namesOnly = []string{
 	"prompt.modal", "prompt.existing", "prompt.reserving", "prompt.attached", "prompt.telling", "prompt.indefinite",
 	"prompt.moments", "prompt.wishable", "prompt.determiners", "prompt.paired", "prompt.explains", "prompt.purposes",
 	"prompt.other_work", "prompt.outcomes", "prompt.texts", "prompt.with",
-	"prompt.drivers", "prompt.nobody", "prompt.yourself", "prompt.by_word", "prompt.what_next",
+	"prompt.drivers", "prompt.forced", "prompt.nobody", "prompt.yourself", "prompt.by_word", "prompt.what_next",
 }
 
 // newLexicon returns the lexicon of the lists of prompts and acts, and of those whose names begin with more.
@@ -130,6 +131,7 @@ func newLexicon(set *rows.Set, own bool, more ...string) *lexicon {
 	l.addUnaccented()
 	slices.Sort(l.acts)
 	l.lasting, l.referring, l.byWord = set.OwnWords("prompt.lasting"), set.OwnWords("prompt.referring"), set.OwnWords("prompt.by_word")
+	l.forced = set.OwnWords("prompt.forced")
 	l.nobody, l.yourself = set.OwnWords("prompt.nobody"), set.OwnWords("prompt.yourself")
 	l.broad, l.everyday, l.pastEnds = set.OwnWords("prompt.broad"), set.OwnWords("prompt.everyday"), set.OwnWords("prompt.past")
 	l.doingEnds = set.OwnWords("prompt.doing")
@@ -289,6 +291,9 @@ func (t token) in(lists ...string) bool {
 func (t token) part(act string, names ...string) bool {
 	return t.entry != nil && slices.ContainsFunc(t.parts, func(p part) bool { return p.act == act && slices.Contains(names, p.name) })
 }
+
+// force reports whether a token stands for a push with force, which others lose commits by.
+func (l *lexicon) force(t token) bool { return t.among(l.forced) }
 
 // anyPart reports whether a token is in one of these parts of any act.
 func (t token) anyPart(names ...string) bool {

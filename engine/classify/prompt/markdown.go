@@ -41,12 +41,14 @@ func withoutComments(text string) string {
 func (g *vocabulary) tables(text string) string {
 	var out []string
 	var columns []bool // those whose header is such a word; nil: no table
+	rows := 0
 	for line := range strings.Lines(text) {
 		cells := cellsOf(line)
-		if len(cells) < 2 {
+		if len(cells) < 2 || rows == maxRows {
 			out, columns = append(out, line), nil
 			continue
 		}
+		rows++
 		if columns == nil {
 			columns = make([]bool, len(cells))
 			for k, c := range cells {
@@ -107,7 +109,7 @@ func cellsOf(line string) []string {
 		return nil
 	}
 	var cells []string
-	for _, c := range strings.Split(strings.TrimSuffix(bare, "|"), "|") {
+	for _, c := range strings.SplitN(strings.TrimSuffix(bare, "|"), "|", maxCells) {
 		cells = append(cells, strings.TrimSpace(c))
 	}
 	return cells

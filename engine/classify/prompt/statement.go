@@ -75,6 +75,7 @@ type frame struct {
 	parts   []int           // of the objects
 	whole   map[int]bool    // parts with a word such as anything
 	quotes  []string        // quotations
+	forced  bool            // a push with force is meant
 	shared  map[string]bool // acts whose verb also means another act, of what else is named: delete branches or files
 }
 
@@ -203,7 +204,13 @@ func (r *statementReader) add(kind engine.StatementKind, f *frame, until string,
 	if r.only && kind != engine.Forbids {
 		return
 	}
-	for _, act := range f.acts {
+	acts := f.acts
+	if at := slices.Index(acts, "push"); at >= 0 && f.forced {
+		if acts = slices.Concat(acts, []string{"force_push"}); kind == engine.Forbids {
+			acts = slices.Delete(acts, at, at+1) // never force push: a plain one is fine
+		}
+	}
+	for _, act := range acts {
 		if kind == engine.Forbids && r.unknown(f, act) {
 			continue
 		}

@@ -51,7 +51,8 @@ func (r *statementReader) unclear(c clause, told bool) bool {
 
 // asksAbout adds that the person is to be asked about the act that a word of a clause means; whole: the word itself is enough.
 func (r *statementReader) asksAbout(t []token, at int, whole bool) bool {
-	f := &frame{acts: r.actsOf(t[at]), refers: slices.ContainsFunc(t, func(w token) bool { return w.it || w.in("pronouns") })}
+	f := &frame{acts: r.actsOf(t[at]), forced: r.force(t[at])}
+	f.refers = slices.ContainsFunc(t, func(w token) bool { return w.it || w.in("pronouns") })
 	narrow := func(act string) bool { return !slices.Contains(r.broad, act) }
 	if exact := r.actsWith(t, at); len(exact) > 0 && !slices.ContainsFunc(f.acts, narrow) {
 		f.acts = exact // never run migrations on this machine

@@ -162,7 +162,6 @@ _pushes_others(command) if {
 #   remediation: open the pull request, and let the user merge it or ask for the merge
 #   overridable: [organisation, user, project]
 merge_unasked if {
-	input.phase == "pre"
 	some text in _sent
 	scores.matches(text, _services.merges)
 	not said.allows_exactly("merge")
@@ -189,7 +188,6 @@ _sent contains text if {
 #   remediation: show the text, and let the user post it or ask for it
 #   overridable: [organisation, user, project]
 speech_unasked if {
-	input.phase == "pre"
 	some text in _sent
 	scores.matches(text, _services.speaks)
 	not scores.matches(text, _services.team)

@@ -1,6 +1,7 @@
 package reviewer.families.platform
 
 import data.reviewer.effects
+import data.reviewer.requested
 import data.reviewer.scores
 
 # METADATA
@@ -50,7 +51,9 @@ review_bypass if {
 
 # METADATA
 # title: Payment or transfer of money
-# description: "A request to a payment service: services.money lists the words, services.payments the hosts."
+# description: >-
+#   A request to a payment service: services.money lists the words, services.payments the hosts; and commands, tools and buttons that pay
+#   (services.pays).
 # related_resources:
 #   - https://docs.stripe.com/testing
 #   - https://attack.mitre.org/techniques/T1657/
@@ -68,6 +71,12 @@ payment if {
 	some e in input.action.effects
 	_goes_out(e)
 	_by(e, data.reviewer.services.money, data.reviewer.services.payments)
+}
+
+payment if {
+	some text in requested.texts
+	scores.matches(text, data.reviewer.services.pays)
+	every word in split(text, " ") { not word in data.reviewer.lists.version_control }
 }
 
 # METADATA
