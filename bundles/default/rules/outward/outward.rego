@@ -13,7 +13,7 @@ _services := data.reviewer.services
 # title: Deployment or change of production that nobody ordered
 # description: >-
 #   The commands are those of services.deploys and, where production is named, of services.production and services.migrations:
-#   by their words, by a variable that the call sets or uses, or by a folder that it enters. A command that names another
+#   by their words, by a variable that the call sets or uses, by a host, or by a folder or a file of variables before it. A command that names another
 #   stage (services.stages) is not asked about.
 # related_resources: [https://attack.mitre.org/techniques/T1578/]
 # custom:
@@ -72,11 +72,18 @@ _of_production(_, line) if {
 	effects.marked(word, data.reviewer.markers.production)
 }
 
-# A folder that the call enters before: cd infra/prod.
+# A host that the command runs on.
+_of_production(i, _) if {
+	some e in input.action.effects
+	e.command == i
+	effects.marked(e.host, data.reviewer.markers.production)
+}
+
+# A folder that the call enters before, or a file of variables that it reads: cd infra/prod, source .env.production.
 _of_production(i, line) if {
 	not effects.marked(line, _services.stages)
 	some before, c in input.action.commands
-	c.name == "cd"
+	c.name in {"cd", "pushd", "source", "."}
 	before < i
 	some place in c.operands
 	effects.marked(place, data.reviewer.markers.production)
@@ -90,6 +97,11 @@ _acts(i) if {
 }
 
 _does(e) if e.kind == "process"
+
+_does(e) if {
+	e.kind == "system_call"
+	e.host
+}
 
 _does(e) if {
 	e.kind == "network"
