@@ -71,7 +71,8 @@ func (r *statementReader) findActs(t []token, f *frame) {
 			break
 		}
 	}
-	f.forced = slices.ContainsFunc(t, r.force)
+	plain := func(w token) bool { return w.part("push", partOrders, partVerbs, partNouns) && !r.force(w) }
+	f.forced = slices.ContainsFunc(t, r.force) && !slices.ContainsFunc(t, plain) // not so in: don't push or force push
 	f.acts = r.narrower(f.acts)
 	verbs := r.single(t, f, taken, partOrders, partVerbs)
 	if !verbs && len(f.acts) == 0 || onlyDoes(t, f) {

@@ -261,7 +261,10 @@ func (d *documentReader) meant(s engine.Statement, sentence []promptWord) engine
 	every := func(is func(string) bool) bool {
 		return !slices.ContainsFunc(s.Objects, func(o string) bool { return !is(o) })
 	}
-	program := func(o string) bool { _, known, _ := d.set.Program(o); return known }
+	program := func(o string) bool { // in a code span: a script is also the name of one
+		_, known, _ := d.set.Program(o)
+		return known && slices.ContainsFunc(sentence, func(w promptWord) bool { return w.code && w.text == o })
+	}
 	host := func(o string) bool { return strings.Contains(o, ".") }
 	option := func(o string) bool { return strings.HasPrefix(o, "-") }
 	switch {
@@ -270,8 +273,8 @@ func (d *documentReader) meant(s engine.Statement, sentence []promptWord) engine
 	case s.Act == "change", s.Act == "delete":
 		s.Objects = d.paths(s.Objects)
 	case s.Act == "install" && d.restrictions.depends(sentence),
-		s.Act == "only_in" && !every(d.restrictions.pathOf),           // outside a function
-		s.Act == "network" && len(s.Objects) > 0 && !every(host),      // never fetch in useEffect
+		s.Act == "only_in" && !every(d.restrictions.pathOf) && !has(d.statements.tokens(sentence), "kind_nouns"), // outside a function
+		s.Act == "network" && len(s.Objects) > 0 && !every(host),                                                 // never fetch in useEffect
 		s.Act == "only_delete", s.Act == "wait" && len(s.Objects) > 0: // 1 nothing to do
 		s.Act = ""
 	case s.Act == "install":
@@ -343,12 +346,16 @@ func (d *documentReader) personal(s []promptWord) []promptWord {
 	return list
 }
 
-// withoutContracted leaves out negations that mean "in the".
+// withoutContracted leaves out negations that mean "in the": before the name of a program or of something else, as in "deploy no Fly.io".
 func (d *documentReader) withoutContracted(s []promptWord) []promptWord {
 	var list []promptWord
 	for i, w := range s {
-		if d.contracted(s, i) {
-			w.text, w.low = "", ""
+		if i+1 < len(s) && w.stop == 0 && d.contracted(s, i) {
+			next := s[i+1]
+			named := next.text != "" && strings.ToLower(next.text[:1]) != next.text[:1] && d.statements.entries[next.low] == nil
+			if next.name || named || slices.Contains(d.named("programs"), next.low) {
+				continue
+			}
 		}
 		list = append(list, w)
 	}

@@ -112,3 +112,35 @@ func TestInstructionsBetweenTags(t *testing.T) {
 		t.Errorf("read %q, want %q", got, want)
 	}
 }
+
+// Whatever a file says, it is read, forbids only, and each sentence is on a line of the file.
+func FuzzInstructions(f *testing.F) {
+	for _, name := range []string{"instructions.txt", "instructions_aside.txt"} {
+		raw, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(raw))
+		for line := range strings.Lines(string(raw)) {
+			f.Add(line)
+		}
+	}
+	for _, text := range []string{"- deploy no", "- no", "no `", "| `a` | no |\n|---|---|\n| `b` |", "- **never**:\n  - `a b`\n- c", "1.2 never", "## Never\n- ", "x? ask", "- `-` is off limits",
+		"- wait no Docker", "- run `a` with `-b`, or `c` only in `d`", "- only"} {
+		f.Add(text)
+	}
+	m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
+	f.Fuzz(func(t *testing.T, text string) {
+		lines := strings.Count(text, "\n") + 1
+		for _, s := range InstructionsOf(classifytest.Rows(), m, text, func(s string) bool { return slices.Contains(here, s) }) {
+			if s.Line < 1 || s.Line > lines+1 {
+				t.Errorf("line %d of %d", s.Line, lines)
+			}
+			for _, said := range s.Statements {
+				if said.Kind != engine.Forbids || said.Act == "" {
+					t.Errorf("%q: %s %q", s.Text, said.Kind, said.Act)
+				}
+			}
+		}
+	})
+}
