@@ -210,7 +210,9 @@ func (r *requestReader) add(k request, c, s []promptWord) {
 	r.before = names
 	if slices.Contains(k.needs, "command") {
 		if names, hosts = commandsIn(c, k.verbs), nil; len(names) == 0 {
-			return
+			if names = r.unquotedCommand(c, k.verbs); len(names) == 0 {
+				return
+			}
 		}
 	}
 	objects := []string{}
@@ -224,6 +226,21 @@ func (r *requestReader) add(k request, c, s []promptWord) {
 	if !slices.ContainsFunc(r.list, said.Same) {
 		r.list = append(r.list, said)
 	}
+}
+
+// unquotedCommand returns the command that a clause is after its verb, if it begins with a known program: run pulumi up -s prod.
+func (r *requestReader) unquotedCommand(c []promptWord, verbs []string) []string {
+	if len(c) < 3 || !slices.Contains(verbs, c[0].low) || slices.ContainsFunc(c[:len(c)-1], func(w promptWord) bool { return w.stop != 0 }) {
+		return nil
+	}
+	if _, known, _ := r.set.Program(c[1].text); !known {
+		return nil
+	}
+	var words []string
+	for _, w := range c[1:] {
+		words = append(words, w.text)
+	}
+	return []string{strings.Join(words, " ")}
 }
 
 // names returns the names among some words, besides verbs, machines and devices.

@@ -1,6 +1,7 @@
 # What others see or what production becomes, without an order for it.
 package reviewer.families.outward
 
+import data.reviewer.acts
 import data.reviewer.effects
 import data.reviewer.families.git
 import data.reviewer.requested
@@ -36,7 +37,19 @@ deploy_unasked if {
 	not said.allows("release")
 	not requested.asked("go_live")
 	not _migration_ordered(line)
+	not _restart_ordered(i)
 }
+
+# Something that runs is ended or restarted, and the person ordered that of what the call names.
+_restart_ordered(i) if {
+	acts.does_act(i, "process")
+	said.allows("process")
+	every e in input.action.effects { _named_host(e) }
+}
+
+_named_host(e) if not e.host
+
+_named_host(e) if said.names("process", {regex.replace(e.host, `^[a-z]+:(.*@)?`, "")})
 
 _migration_ordered(line) if {
 	scores.matches(line, _services.migrations)
